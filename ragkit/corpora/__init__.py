@@ -1,0 +1,1 @@
+"""Collections to search: real ones, and seeded ones for arithmetic."""

@@ -1,0 +1,53 @@
+"""Seeded collections with planted document frequencies: for arithmetic and cost, never for quality."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ragkit.corpora.collections import Corpus
+
+PUBLISHED = {"page_size": 3, "pagination": 410}  # the two terms of the source, in a corpus of 12,000
+
+
+def planted_corpus(
+    n_docs: int = 12_000,
+    planted: Mapping[str, int] | None = None,
+    *,
+    mean_words: int = 60,
+    n_words: int = 20_000,
+    seed: int = 7,
+) -> Corpus:
+    """Generate `n_docs` documents in which each planted term stands in exactly so many.
+
+    The other words are w0, w1, …, drawn with Zipf's frequencies (the r-th with weight 1/(r + 1)); lengths are
+    log-normal with mean `mean_words`, at least 1. A planted term stands once or more in each of its documents.
+    The same arguments give the same corpus. ValueError where a term is planted in more documents than there are.
+
+    >>> corpus = planted_corpus(200, {"page_size": 3})
+    >>> sum("page_size" in text.split() for text in corpus.docs.values())
+    3
+    """
+    planted = PUBLISHED if planted is None else planted
+    if n_docs < 1:
+        raise ValueError(f"n_docs is {n_docs}; a corpus has 1 document or more")
+    for term, df in planted.items():
+        if not 0 <= df <= n_docs:
+            raise ValueError(f"{term!r} is planted in {df} of {n_docs} documents")
+    rng = np.random.default_rng(seed)
+    sigma = 0.6
+    lengths = np.maximum(1, rng.lognormal(np.log(mean_words) - sigma**2 / 2, sigma, n_docs).round()).astype(int)
+    weights = 1.0 / np.arange(1, n_words + 1)
+    words = np.char.add("w", np.arange(n_words).astype(str))
+    drawn = words[rng.choice(n_words, size=int(lengths.sum()), p=weights / weights.sum())]
+    texts = [list(map(str, piece)) for piece in np.split(drawn, np.cumsum(lengths)[:-1])]
+    for term, df in planted.items():
+        for number in rng.choice(n_docs, size=df, replace=False):
+            at = rng.integers(0, len(texts[number]) + 1)
+            texts[number][at:at] = [term] * int(rng.geometric(0.6))
+    ids = [f"s{number:05d}" for number in range(n_docs)]
+    return Corpus(
+        "synthetic",
+        {doc_id: " ".join(text) for doc_id, text in zip(ids, texts, strict=True)},
+        dict.fromkeys(ids, ""),
+        {"source": "ragkit.planted_corpus", "seed": seed, "planted": dict(planted), "mean_words": mean_words},
+    )

@@ -1,0 +1,179 @@
+"""Text to terms.
+
+A retriever compares terms and never sees the text again, so every choice made here is invisible afterwards. An
+`Analyzer` is made of visible pieces; the presets are made with it, and `analyzer.record()` says what they are.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+# What Lucene's EnglishAnalyzer drops, 33 words. "not" and "no" are among them: negation is gone before scoring.
+ENGLISH_STOP = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
+    "they this to was will with".split()
+)
+
+# One alternative a form, the longest form first. \w is a letter, a digit or an underscore of any script.
+WORD = r"\w[\w\u0300-\u036f]*(?:'\w+)*"  # words, snake_case, don't; a combining accent stays with its letter
+IDENTIFIER = (
+    r"/?\w[\w.\-]*(?:/\w[\w.\-]*){2,}"  # a/b/c: a path has two slashes,
+    r"|(?<![\w/])/\w[\w.\-]*(?:/\w[\w.\-]*)*"  # or begins with one,
+    r"|\w[\w.\-]*/\w[\w\-]*\.\w+"  # or ends in a file name; "and/or" is two words
+    r"|\w+(?:\.\w+)+(?:-\w+)*"  # numpy.linalg.norm, 1.26.0-rc1
+    r"|(?=[\w\-]*\d)\w+(?:-\w+)+"  # MX-4471-B: hyphens join only where there is a digit
+)
+# the edges keep a word from beginning in the middle of another, and a final full stop out of a path
+STANDARD = rf"(?:{IDENTIFIER})(?<=\w)(?!\w)|{WORD}"
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2,})")
+_SEPARATORS = (re.compile("/"), re.compile(r"\."), re.compile("-"), re.compile("_"), _CAMEL)
+
+
+class Terms(NamedTuple):
+    """What an analyzer makes of a text.
+
+    `words` are the terms that the text holds as written, in order; their number is its length. `parts` are the
+    pieces of its identifiers: terms as well, but they do not add to the length.
+    """
+
+    words: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+def identifier_parts(token: str) -> list[str]:
+    """Take an identifier apart, from the loosest separator to the tightest: / . - _ and camelCase.
+
+    Every piece that is itself an identifier stands in the list too, before its own pieces. A plain word has none.
+
+    >>> identifier_parts("MX-4471-B"), identifier_parts("numpy.matrix_norm"), identifier_parts("pump")
+    (['MX', '4471', 'B'], ['numpy', 'matrix_norm', 'matrix', 'norm'], [])
+    """
+    for separator in _SEPARATORS:
+        pieces = [piece for piece in separator.split(token) if piece]
+        if len(pieces) > 1:
+            return [part for piece in pieces for part in (piece, *identifier_parts(piece))]
+        if pieces and pieces[0] != token:  # __init__, /etc: what the separators enclose is the one part
+            return [pieces[0], *identifier_parts(pieces[0])]
+    return []
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    """Text to terms: normalise, find the tokens, take identifiers apart, drop stop words, stem.
+
+    pattern: a regular expression; each match is a token.
+    stop: the words to drop, checked after lowercasing.
+    stemmer: a function from a word to its stem, or None. Identifiers are never stemmed; their parts are.
+    parts: whether identifiers are indexed by part as well as whole.
+    lower: whether case is folded.
+    name: what the record calls it.
+
+    Text is brought to Unicode NFC and typographic apostrophes become straight ones, so that a document and a
+    query that look alike are alike. TypeError for anything that is not a string.
+
+    >>> Analyzer.standard()("ERR_4021 on the MX-4471-B")
+    Terms(words=('err_4021', 'on', 'the', 'mx-4471-b'), parts=('err', '4021', 'mx', '4471', 'b'))
+    >>> Analyzer.english()("Do not restart the pumps").words
+    ('do', 'restart', 'pump')
+    """
+
+    pattern: str = STANDARD
+    stop: frozenset[str] = frozenset()
+    stemmer: Callable[[str], str] | None = None
+    parts: bool = True
+    lower: bool = True
+    name: str = "custom"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.stop, str):
+            raise TypeError(f"stop is one string; give a set of words, for example {set(self.stop.split())}")
+        object.__setattr__(self, "stop", frozenset(self._fold(word) for word in self.stop))
+
+    @classmethod
+    def standard(cls) -> "Analyzer":
+        """Lowercased words and identifiers; nothing dropped, nothing stemmed."""
+        return cls(name="standard")
+
+    @classmethod
+    def english(cls, stop: Iterable[str] = ENGLISH_STOP) -> "Analyzer":
+        """The standard tokens, without English stop words, stemmed with Snowball's English stemmer.
+
+        The stop list drops "not". `Analyzer.english(stop=ENGLISH_STOP - {"no", "not"})` keeps the negation.
+        """
+        return cls(stop=frozenset(stop), stemmer=snowball_english(), name="english")
+
+    @classmethod
+    def whitespace(cls) -> "Analyzer":
+        """Whatever stands between two spaces, case kept, no parts."""
+        return cls(pattern=r"\S+", parts=False, lower=False, name="whitespace")
+
+    def __call__(self, text: str) -> Terms:
+        """Analyse one text."""
+        if not isinstance(text, str):
+            raise TypeError(f"an analyzer reads a string, not {type(text).__name__}")
+        words: list[str] = []
+        parts: list[str] = []
+        for token in self._tokens(text):
+            own, of_identifier = self._forms(token)
+            words += own
+            parts += of_identifier
+        return Terms(tuple(words), tuple(parts))
+
+    def record(self) -> dict[str, Any]:
+        """What a run must remember of its analyzer."""
+        return {
+            "name": self.name,
+            "pattern": self.pattern,
+            "stop": sorted(self.stop),
+            "stemmer": None if self.stemmer is None else getattr(self.stemmer, "__qualname__", "custom"),
+            "parts": self.parts,
+            "lower": self.lower,
+        }
+
+    def _tokens(self, text: str) -> Iterator[str]:
+        straight = unicodedata.normalize("NFC", text).replace("\u2019", "'").replace("\u02bc", "'")
+        return (match.group() for match in self._regex.finditer(straight))
+
+    @cached_property
+    def _regex(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    @cached_property
+    def _forms(self) -> Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]:
+        """The terms of one token, remembered: a text repeats its words."""
+
+        def forms(token: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+            pieces = identifier_parts(token) if self.parts else []
+            if not pieces:
+                return self._terms([token]), ()
+            return (self._fold(token),), self._terms(pieces)
+
+        return lru_cache(maxsize=200_000)(forms)
+
+    def _fold(self, word: str) -> str:
+        # casefold can undo NFC (ΐ), so it is normalised again
+        return unicodedata.normalize("NFC", word.casefold()) if self.lower else word
+
+    def _terms(self, words: Iterable[str]) -> tuple[str, ...]:
+        terms = []
+        for word in words:
+            folded = self._fold(word)
+            if folded in self.stop:
+                continue
+            # an identifier keeps its form; whether a word is one shows before its case is folded
+            terms.append(folded if self.stemmer is None or identifier_parts(word) else self.stemmer(folded))
+        return tuple(terms)
+
+
+def snowball_english() -> Callable[[str], str]:
+    """Snowball's English stemmer ("Porter2"), from the library snowballstemmer."""
+    try:
+        from snowballstemmer.english_stemmer import EnglishStemmer
+    except ImportError as error:
+        raise ImportError("Analyzer.english() needs a stemmer: pip install snowballstemmer") from error
+    stem: Callable[[str], str] = EnglishStemmer().stemWord
+    return stem

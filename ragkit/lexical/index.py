@@ -1,0 +1,357 @@
+"""An inverted index that explains its scores.
+
+A posting says: this term stands in this document, so many times. The index keeps, for each term, one run of
+postings, and the documents' lengths. Nothing changes after it is built; other parameters make another index over
+the same postings.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.lexical.analysis import Analyzer, Terms
+from ragkit.lexical.scoring import check_parameters, idf, length_factor, saturation
+from ragkit.progress import progress
+from ragkit.ranking import Hit, Hits, Run, tie_order, top_k
+
+Text = str | Sequence[str]  # a text goes through the analyzer; a list is terms already
+
+
+class TermScore(NamedTuple):
+    """One row of an explanation: what one term of the query adds to the score."""
+
+    term: str
+    is_part: bool  # a piece of an identifier of the query
+    tf: int
+    df: int
+    idf: float
+    saturation: float
+    score: float  # idf · saturation
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a document has its score: one row for each term of the query. `total` equals the score."""
+
+    doc_id: str
+    rows: tuple[TermScore, ...]
+    doc_len: int
+    length_factor: float
+    k1: float
+    b: float
+    note: str = ""  # why no row can count, where the reason is not this document
+
+    @property
+    def total(self) -> float:
+        """The score: the sum of the rows, in the order of the query."""
+        return sum(row.score for row in self.rows)
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                f"{row.term} (part)" if row.is_part else row.term,
+                str(row.tf),
+                str(row.df),
+                f"{row.idf:.4f}",
+                f"{row.saturation:.4f}",
+                f"{row.score:.4f}",
+            )
+            for row in self.rows
+        ]
+
+    def _caption(self) -> str:
+        if self.note:
+            return f"{self.doc_id}: 0 ({self.note})"
+        return (
+            f"{self.doc_id}: {self.total:.4f} "
+            f"({self.doc_len} terms, length factor {self.length_factor:.4f}, k1 = {self.k1:g}, b = {self.b:g})"
+        )
+
+    def __str__(self) -> str:
+        table = [_HEAD, *self._cells(), ("total", "", "", "", "", f"{self.total:.4f}")]
+        widths = [max(len(row[column]) for row in table) for column in range(len(_HEAD))]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if column == 0 else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in table
+        ]
+        return "\n".join([self._caption(), *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{cell}</th>" for cell in _HEAD)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells()
+        )
+        total = f'<tr><th colspan="{len(_HEAD) - 1}">total</th><td>{self.total:.4f}</td></tr>'
+        return (
+            f'<table class="rk-table"><caption>{escape(self._caption())}</caption>'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody><tfoot>{total}</tfoot></table>"
+        )
+
+
+_HEAD = ("term", "tf", "df", "idf", "saturation", "score")
+
+
+@dataclass(frozen=True)
+class IndexStats:
+    """What an index holds, in numbers."""
+
+    n_docs: int
+    n_terms: int
+    n_postings: int
+    bytes_per_posting: float  # document numbers, frequencies, offsets and lengths; without the vocabulary
+    avgdl: float
+
+
+@dataclass(frozen=True)
+class Postings:
+    """The part of an index that no parameter changes.
+
+    The postings of term number t are `doc_numbers[offsets[t]:offsets[t + 1]]` and the same slice of `frequencies`.
+    """
+
+    doc_ids: tuple[str, ...]
+    vocabulary: Mapping[str, int]
+    offsets: NDArray[np.int64]
+    doc_numbers: NDArray[np.intc]
+    frequencies: NDArray[np.intc]
+    doc_lengths: NDArray[np.intc]
+
+    def of(self, term: str) -> slice:
+        """Where the postings of a term stand; an empty slice for an unknown term."""
+        number = self.vocabulary.get(term)
+        return slice(0, 0) if number is None else slice(int(self.offsets[number]), int(self.offsets[number + 1]))
+
+    @cached_property
+    def doc_number(self) -> Mapping[str, int]:
+        """Number of each document by id."""
+        return {doc_id: number for number, doc_id in enumerate(self.doc_ids)}
+
+
+@dataclass(frozen=True)
+class BM25Index:
+    """BM25 over an inverted index, term by term.
+
+    Scores are those of `bm25_score`, in float64. A document that shares no term with the query is not a hit.
+
+    >>> docs = {"d1": "Reset the pump", "d2": "Set page_size to 50", "d3": "The pump and the belt"}
+    >>> index = BM25Index.build(docs)
+    >>> index.search("page_size")
+    [Hit(doc_id='d2', score=2.942487759035179)]
+    >>> index.rank_of("pump", "d3"), index.rank_of("pump", "d2")
+    (2, None)
+    """
+
+    postings: Postings
+    analyzer: Analyzer
+    k1: float = 1.2
+    b: float = 0.75
+
+    def __post_init__(self) -> None:
+        check_parameters(self.k1, self.b)
+
+    @classmethod
+    def build(
+        cls,
+        docs: Mapping[str, Text] | Iterable[tuple[str, Text]],
+        analyzer: Analyzer | None = None,
+        k1: float = 1.2,
+        b: float = 0.75,
+    ) -> "BM25Index":
+        """Index `docs`: {id: text}, or pairs (id, text). A list in place of a text is taken as its terms.
+
+        ValueError for no document at all and for a repeated id; TypeError for one string in place of documents.
+        """
+        check_parameters(k1, b)
+        analyzer = Analyzer.standard() if analyzer is None else analyzer
+        return cls(_collect(_pairs(docs), analyzer), analyzer, k1, b)
+
+    def search(self, query: Text, k: int = 10) -> Hits:
+        """The k best documents, best first: a list of `Hit`. ValueError for k < 1.
+
+        Fewer hits where fewer documents share a term with the query; a list that is empty because the query has
+        no term left, or none that the index knows, says so in its `reason`.
+        """
+        terms = self._analyse(query)
+        numbers, scores = self._scores(terms)
+        best = top_k(scores, self._ties[numbers], k)
+        ids = self.postings.doc_ids
+        return Hits((Hit(ids[numbers[i]], float(scores[i])) for i in best), reason=self._why_empty(query, terms))
+
+    def run(self, queries: Mapping[str, Text], k: int = 100) -> Run:
+        """Search every query, {query id: text}, and keep what was searched with in the run's record."""
+        rankings = {qid: self.search(text, k) for qid, text in progress(queries.items(), "search", len(queries))}
+        return Run(rankings, {"ranker": "bm25", "k1": self.k1, "b": self.b, "analyzer": self.analyzer.record()})
+
+    def rank_of(self, query: Text, doc_id: str) -> int | None:
+        """Rank of a document, from 1; None where it is not a hit. LookupError for an id that is not here."""
+        number = self._number(doc_id)
+        numbers, scores = self._scores(self._analyse(query))
+        at = np.flatnonzero(numbers == number)
+        if not len(at):
+            return None
+        score, ties = scores[at[0]], self._ties
+        ahead = (scores > score) | ((scores == score) & (ties[numbers] < ties[number]))
+        return int(ahead.sum()) + 1
+
+    def explain(self, query: Text, doc_id: str) -> Explanation:
+        """Account for the score of one document, a row for each term of the query. Rows sum to the score."""
+        number = self._number(doc_id)
+        terms = self._analyse(query)
+        words, parts = terms
+        rows = [self._row(term, False, number) for term in words] + [self._row(term, True, number) for term in parts]
+        return Explanation(
+            doc_id,
+            tuple(rows),
+            doc_len=int(self.postings.doc_lengths[number]),
+            length_factor=float(self._length_factors[number]),
+            k1=self.k1,
+            b=self.b,
+            note=self._why_empty(query, terms),
+        )
+
+    def with_params(self, k1: float | None = None, b: float | None = None) -> "BM25Index":
+        """The same postings under other parameters; None keeps the present value, 0 is a value."""
+        return replace(self, k1=self.k1 if k1 is None else k1, b=self.b if b is None else b)
+
+    def df(self, term: str) -> int:
+        """In how many documents a term stands, whole or as a part."""
+        return len(self.postings.doc_numbers[self.postings.of(term)])
+
+    def stats(self) -> IndexStats:
+        """Size of the index."""
+        p = self.postings
+        size = p.offsets.nbytes + p.doc_numbers.nbytes + p.frequencies.nbytes + p.doc_lengths.nbytes
+        n = len(p.doc_numbers)
+        return IndexStats(len(p.doc_ids), len(p.vocabulary), n, size / n if n else 0.0, self.avgdl)
+
+    @cached_property
+    def avgdl(self) -> float:
+        """Average length in terms; documents without terms count."""
+        return float(self.postings.doc_lengths.mean())
+
+    @cached_property
+    def _length_factors(self) -> NDArray[np.float64]:
+        lengths = self.postings.doc_lengths
+        return np.atleast_1d(length_factor(lengths, self.avgdl or 1.0, self.b))  # all empty: nothing is scored
+
+    @cached_property
+    def _ties(self) -> NDArray[np.int64]:
+        return tie_order(self.postings.doc_ids)
+
+    def _number(self, doc_id: str) -> int:
+        number = self.postings.doc_number.get(str(doc_id))
+        if number is None:
+            raise LookupError(f"no document {doc_id!r} in this index of {len(self.postings.doc_ids)} documents")
+        return number
+
+    def _analyse(self, query: Text) -> Terms:
+        return _terms_of(query, self.analyzer, "the query")
+
+    def _contributions(self, term: str) -> tuple[NDArray[np.intc], NDArray[np.float64]]:
+        """The documents that hold a term, and what it adds to the score of each."""
+        where = self.postings.of(term)
+        numbers = self.postings.doc_numbers[where]
+        if not len(numbers):
+            return numbers, np.empty(0)
+        worth = saturation(self.postings.frequencies[where], self.k1, self._length_factors[numbers])
+        return numbers, idf(len(self.postings.doc_ids), len(numbers)) * np.atleast_1d(worth)
+
+    def _why_empty(self, query: Text, terms: Terms) -> str:
+        if any(term in self.postings.vocabulary for term in (*terms.words, *terms.parts)):
+            return ""
+        if terms.words or terms.parts:
+            return "no document holds any of the query's terms"
+        return "the query is blank" if not query or not "".join(query).strip() else "the analyzer keeps no word of it"
+
+    def _scores(self, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Numbers and scores of all documents that share a term with the query."""
+        scores = np.zeros(len(self.postings.doc_ids))
+        hit = np.zeros(len(scores), dtype=bool)
+        for term in (*terms.words, *terms.parts):
+            numbers, added = self._contributions(term)
+            scores[numbers] += added
+            hit[numbers] = True
+        found = np.flatnonzero(hit)
+        return found, scores[found]
+
+    def _row(self, term: str, is_part: bool, number: int) -> TermScore:
+        numbers, added = self._contributions(term)
+        at = np.flatnonzero(numbers == number)
+        n_docs, df = len(self.postings.doc_ids), len(numbers)
+        weight = float(idf(n_docs, df))
+        if not len(at):
+            return TermScore(term, is_part, 0, df, weight, 0.0, 0.0)
+        tf = int(self.postings.frequencies[self.postings.of(term)][at[0]])
+        worth = float(saturation(tf, self.k1, self._length_factors[number]))
+        return TermScore(term, is_part, tf, df, weight, worth, float(added[at[0]]))
+
+
+def _pairs(docs: Mapping[str, Text] | Iterable[tuple[str, Text]]) -> Iterable[tuple[str, Text]]:
+    if isinstance(docs, str):
+        raise TypeError('docs is one string; give {"d1": "text", ...} or pairs (id, text)')
+    return docs.items() if isinstance(docs, Mapping) else docs
+
+
+def _terms_of(text: Text, analyzer: Analyzer, whose: str) -> Terms:
+    if isinstance(text, str):
+        return analyzer(text)
+    if isinstance(text, Sequence) and all(isinstance(term, str) for term in text):
+        return Terms(tuple(text), ())
+    raise TypeError(f"{whose} is {type(text).__name__}; give a text, or a list of terms, each a string")
+
+
+def _collect(pairs: Iterable[tuple[str, Text]], analyzer: Analyzer) -> Postings:
+    """Read the documents once; then group the postings by term, documents in the order they came."""
+    doc_ids: dict[str, None] = {}
+    vocabulary: dict[str, int] = {}
+    # array('i') is a C int, four bytes here, where a list of ints costs eight a reference and 28 an object
+    term_numbers, doc_numbers, frequencies, doc_lengths = array("i"), array("i"), array("i"), array("i")
+    for pair in progress(pairs, "index"):
+        doc_id, text = _checked(pair)
+        if doc_id in doc_ids:
+            raise ValueError(f"document id {doc_id!r} is given twice; ids are compared as strings")
+        words, parts = _terms_of(text, analyzer, f"document {doc_id!r}")
+        counts = Counter(words)
+        counts.update(parts)
+        term_numbers.extend([vocabulary.setdefault(term, len(vocabulary)) for term in counts])
+        frequencies.extend(counts.values())
+        doc_numbers.extend([len(doc_ids)] * len(counts))
+        doc_lengths.append(len(words))
+        doc_ids[doc_id] = None
+    if not doc_ids:
+        raise ValueError("no documents: there is nothing to search")
+    terms = np.frombuffer(term_numbers, dtype=np.intc)
+    by_term = np.argsort(terms, kind="stable")
+    offsets = np.zeros(len(vocabulary) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(terms, minlength=len(vocabulary)), out=offsets[1:])
+    return Postings(
+        tuple(doc_ids),
+        vocabulary,
+        _frozen(offsets),
+        _frozen(np.frombuffer(doc_numbers, dtype=np.intc)[by_term]),
+        _frozen(np.frombuffer(frequencies, dtype=np.intc)[by_term]),
+        _frozen(np.array(doc_lengths, dtype=np.intc)),
+    )
+
+
+def _checked(pair: Any) -> tuple[str, Text]:  # noqa: ANN401 - whatever the caller's iterable yields
+    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+        raise TypeError(f"docs holds {str(pair)[:60]!r}; give {{id: text}} or pairs (id, text)")
+    return str(pair[0]), pair[1]
+
+
+def _frozen(values: NDArray[Any]) -> NDArray[Any]:
+    values.setflags(write=False)
+    return values

@@ -1,0 +1,121 @@
+"""Ranked lists: what a search returns, and the one rule that orders ties.
+
+Lexical search, dense search and the measures all need these, and none of them may know another: so they stand
+here, below all rooms.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Hit(NamedTuple):
+    """One entry of a ranked list."""
+
+    doc_id: str
+    score: float
+
+
+class Hits(list[Hit]):
+    """A ranked list of hits: a list, which also says why it is empty where the reason is not the documents."""
+
+    def __init__(self, hits: Iterable[Hit] = (), reason: str = "") -> None:
+        super().__init__(hits)
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        return f"[] ({self.reason})" if self.reason and not self else super().__repr__()
+
+
+class Run(Mapping[str, tuple[Hit, ...]]):
+    """Ranked lists by query id, read-only, with a record of how they were made.
+
+    `record` holds what a comparison needs to know: chunking, analyzer, k1, b, model, hashes. A system that made
+    its lists elsewhere has an empty record, which means "unknown" and not "the same".
+    ValueError where a ranking holds a document twice.
+
+    >>> run = Run({"q1": [Hit("d2", 1.5), Hit("d1", 0.5)]}, record={"k1": 1.2})
+    >>> run.ids("q1")
+    ('d2', 'd1')
+    """
+
+    def __init__(self, rankings: Mapping[str, Iterable[Hit]], record: Mapping[str, Any] | None = None) -> None:
+        self._rankings = {str(qid): tuple(hits) for qid, hits in rankings.items()}
+        self.record: Mapping[str, Any] = MappingProxyType(dict(record or {}))
+        for qid, hits in self._rankings.items():
+            seen: set[str] = set()
+            for hit in hits:
+                if hit.doc_id in seen:
+                    raise ValueError(f"query {qid!r}: document {hit.doc_id!r} stands twice in the ranking")
+                seen.add(hit.doc_id)
+
+    def __getitem__(self, qid: str) -> tuple[Hit, ...]:
+        return self._rankings[qid]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rankings)
+
+    def __len__(self) -> int:
+        return len(self._rankings)
+
+    def ids(self, qid: str) -> tuple[str, ...]:
+        """The document ids of one query, best first."""
+        return tuple(hit.doc_id for hit in self._rankings[qid])
+
+    def __repr__(self) -> str:
+        return f"Run({len(self)} queries, record={dict(self.record)})"
+
+
+def rank(scores: Mapping[Any, float], *, precision: Literal["float64", "float32"] = "float64") -> list[str]:
+    """Order document ids by score, highest first; equal scores by id as a string, highest first.
+
+    This is trec_eval's rule. trec_eval also rounds scores to float32 before it compares them:
+    `precision="float32"` does the same. ValueError for a NaN score and for two ids that are one string.
+
+    >>> rank({"d1": 1.5, "d2": 1.5})
+    ['d2', 'd1']
+    >>> rank({"d1": 1.00000001, "d2": 1.0}), rank({"d1": 1.00000001, "d2": 1.0}, precision="float32")
+    (['d1', 'd2'], ['d2', 'd1'])
+    """
+    if precision not in ("float64", "float32"):
+        raise ValueError(f"precision is {precision!r}; it is 'float64' (ours) or 'float32' (trec_eval's)")
+    rounded: dict[str, float] = {}
+    for doc_id, score in scores.items():
+        name = str(doc_id)
+        if name in rounded:
+            raise ValueError(f"document id {name!r} is given twice (ids are compared as strings)")
+        if np.isnan(score):
+            raise ValueError(f"document {name!r} has the score NaN; it cannot be ranked")
+        rounded[name] = float(np.float32(score)) if precision == "float32" else float(score)
+    return sorted(rounded, key=lambda name: (rounded[name], name), reverse=True)
+
+
+def tie_order(doc_ids: tuple[str, ...]) -> NDArray[np.int64]:
+    """Place of each document among equal scores: 0 for the highest id as a string.
+
+    >>> tie_order(("d1", "d3", "d2")).tolist()
+    [2, 0, 1]
+    """
+    order = np.empty(len(doc_ids), dtype=np.int64)
+    order[sorted(range(len(doc_ids)), key=doc_ids.__getitem__, reverse=True)] = np.arange(len(doc_ids))
+    return order
+
+
+def top_k(scores: NDArray[np.float64], ties: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Positions of the k best scores, best first, equal scores by `ties`, lowest first.
+
+    Sorts only the scores that can be among the k: all that reach the k-th highest. So the top 5 is always the
+    start of the top 10. Fewer than k scores give fewer positions. ValueError for k < 1.
+
+    >>> top_k(np.array([0.5, 2.0, 2.0]), np.array([0, 1, 2]), k=2).tolist()
+    [1, 2]
+    """
+    if k < 1:
+        raise ValueError(f"k is {k}; ask for 1 hit or more")
+    candidates = np.arange(len(scores))
+    if k < len(scores):
+        candidates = np.flatnonzero(scores >= np.partition(scores, -k)[-k])
+    return candidates[np.lexsort((ties[candidates], -scores[candidates]))][:k]

@@ -1,0 +1,147 @@
+"""Exercises with checks: right, wrong with a hint, or not tried yet.
+
+The task itself stands in the notebook. What is right, and what each likely mistake means, stands here, once, and
+serves both the kernel and the page, where a reader types the number.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ragkit.lexical.scoring import idf, length_factor, saturation
+from ragkit.teach.page import attributes, escape, key_of, script, style
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A task whose answer is a number.
+
+    right: gives the answer. within: how far off still counts. unit: what the page asks for.
+    hints: likely wrong answers, each with what it tells. nudge: the hint for any other.
+    """
+
+    right: Callable[[], float]
+    within: float
+    unit: str
+    hints: tuple[tuple[Callable[[], float], str], ...]
+    nudge: str
+    praise: str = "Right."
+
+
+EXERCISES = {
+    "01-a": Exercise(
+        lambda: float(idf(51_310, 12)),
+        0.005,
+        "idf",
+        (
+            (lambda: math.log(51_310 / 12), "That is ln(N/df), the older form without the halves and the 1."),
+            (lambda: float(idf(12_000, 12)), "That is the weight in a corpus of 12,000. This one has 51,310."),
+            (lambda: float(idf(51_310, 12)) / math.log(10), "That is a base-10 logarithm; this one is natural."),
+        ),
+        "The weight is idf(n_docs, df), with n_docs first.",
+    ),
+    "01-b": Exercise(
+        lambda: float(next(df for df in range(1, 12_001) if idf(12_000, df) < float(idf(12_000, 3)) / 2)),
+        0.5,
+        "documents",
+        (
+            (lambda: 6.0, "Twice as many documents is far from half the weight: the logarithm sees to that."),
+            (
+                lambda: float(max(df for df in range(1, 12_001) if idf(12_000, df) >= float(idf(12_000, 3)) / 2)),
+                "There the weight is still half or more. One document further.",
+            ),
+        ),
+        "Try values of df until idf(12_000, df) is below idf(12_000, 3) / 2.",
+    ),
+    "02-a": Exercise(
+        lambda: float(next(tf for tf in range(1, 1000) if saturation(tf, k1=1.2) >= 0.9 * 2.2)),
+        0.5,
+        "mentions",
+        ((lambda: 2.0, "Two mentions are worth more than one, yet far from nine tenths of the ceiling."),),
+        "The ceiling is k1 + 1. Raise tf until saturation(tf) reaches 0.9 of it.",
+    ),
+    "02-b": Exercise(
+        lambda: 1 / 9,
+        0.005,
+        "k1",
+        ((lambda: 0.5, "At k1 = 0.5 ten mentions are worth about 1.43 of one."),),
+        "Solve 10 (k1 + 1) / (10 + k1) = 1.1 for k1, or scan values of k1.",
+    ),
+    "03-a": Exercise(
+        lambda: float(length_factor(4_000, 500, b=0.75)),
+        0.005,
+        "length factor",
+        (
+            (lambda: 8.0, "That is dl/avgdl, the factor at b = 1. At b = 0.75 a quarter of it is excused."),
+            (lambda: float(length_factor(500, 4_000, b=0.75)), "The two lengths stand the wrong way round."),
+        ),
+        "length_factor(doc_len, avgdl, b).",
+    ),
+    "03-b": Exercise(
+        lambda: 4_000 / 200,
+        0.5,
+        "mentions",
+        (
+            (
+                lambda: 1.0,
+                "Then the long page would need no more than the short one; at b = 1 it needs its length back.",
+            ),
+        ),
+        "At b = 1 the score depends on tf divided by length. Set the two shares equal.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the check says of an answer; `state` is "right", "wrong" or "not tried yet"."""
+
+    id: str
+    state: str
+    message: str
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ANN401
+        return {"text/plain": self.message, "text/html": self._html()}
+
+    def _html(self) -> str:
+        if self.state != "not tried yet":
+            mark = "rk-right" if self.state == "right" else "rk-wrong"
+            return f'{style()}<div class="rk-exercise {mark}"><p class="rk-verdict">{escape(self.message)}</p></div>'
+        exercise = EXERCISES[self.id]
+        key = key_of("exercise", self.id)
+        field = attributes(type="text", inputmode="decimal", disabled=True, data_lm_suppress_shortcuts="true")
+        data = {
+            "key": key,
+            "right": [exercise.right(), exercise.within],
+            "hints": [[value(), exercise.within, hint] for value, hint in exercise.hints],
+            "nudge": exercise.nudge,
+            "praise": exercise.praise,
+        }
+        return (
+            f'{style()}<div class="rk-exercise" data-key="{key}"><form><label>Your answer ({escape(exercise.unit)}) '
+            f"<input{field}></label> "
+            f'<button type="submit" disabled>Check</button></form><p class="rk-verdict" role="status" '
+            f'aria-live="polite">{escape(self.message)}</p></div>' + script("exercise.js", data)
+        )
+
+
+def check(id: str, answer: object = ...) -> Outcome:
+    """Check an answer. `...` stands for one that was not tried yet. KeyError for an unknown exercise.
+
+    >>> check("01-a", ...).state, check("01-a", 8.0).state
+    ('not tried yet', 'wrong')
+    """
+    if id not in EXERCISES:
+        raise KeyError(f"no exercise {id!r}; there is {', '.join(EXERCISES)}")
+    exercise = EXERCISES[id]
+    if answer is ...:
+        return Outcome(id, "not tried yet", "Not tried yet.")
+    try:
+        number = float(answer)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return Outcome(id, "wrong", f"Give one number; this is {answer!r}.")
+    if abs(number - exercise.right()) <= exercise.within:
+        return Outcome(id, "right", exercise.praise)
+    hints = [hint for value, hint in exercise.hints if abs(number - value()) <= exercise.within]
+    return Outcome(id, "wrong", f"Not yet. {hints[0] if hints else exercise.nudge}")

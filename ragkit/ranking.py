@@ -5,6 +5,7 @@ here, below all rooms.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import isnan
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -34,23 +35,31 @@ class Run(Mapping[str, tuple[Hit, ...]]):
     """Ranked lists by query id, read-only, with a record of how they were made.
 
     `record` holds what a comparison needs to know: chunking, analyzer, k1, b, model, hashes. A system that made
-    its lists elsewhere has an empty record, which means "unknown" and not "the same".
-    ValueError where a ranking holds a document twice.
+    its lists elsewhere has an empty record, which means "unknown" and not "the same". Ids become strings, and
+    pairs (id, score) become hits. ValueError for a query that is given twice, for a document that stands twice in
+    a ranking, and for a NaN score.
 
     >>> run = Run({"q1": [Hit("d2", 1.5), Hit("d1", 0.5)]}, record={"k1": 1.2})
     >>> run.ids("q1")
     ('d2', 'd1')
     """
 
-    def __init__(self, rankings: Mapping[str, Iterable[Hit]], record: Mapping[str, Any] | None = None) -> None:
-        self._rankings = {str(qid): tuple(hits) for qid, hits in rankings.items()}
+    def __init__(
+        self, rankings: Mapping[str, Iterable[tuple[str, float]]], record: Mapping[str, Any] | None = None
+    ) -> None:
+        self._rankings: dict[str, tuple[Hit, ...]] = {}
         self.record: Mapping[str, Any] = MappingProxyType(dict(record or {}))
-        for qid, hits in self._rankings.items():
-            seen: set[str] = set()
-            for hit in hits:
-                if hit.doc_id in seen:
-                    raise ValueError(f"query {qid!r}: document {hit.doc_id!r} stands twice in the ranking")
-                seen.add(hit.doc_id)
+        for qid, pairs in ((str(qid), pairs) for qid, pairs in rankings.items()):
+            if qid in self._rankings:
+                raise ValueError(f"query {qid!r} is given twice; ids are compared as strings")
+            hits: dict[str, Hit] = {}
+            for doc_id, score in ((str(doc_id), float(score)) for doc_id, score in pairs):
+                if doc_id in hits:
+                    raise ValueError(f"query {qid!r}: document {doc_id!r} stands twice in the ranking")
+                if isnan(score):
+                    raise ValueError(f"query {qid!r}: document {doc_id!r} has the score NaN")
+                hits[doc_id] = Hit(doc_id, score)
+            self._rankings[qid] = tuple(hits.values())
 
     def __getitem__(self, qid: str) -> tuple[Hit, ...]:
         return self._rankings[qid]
@@ -83,13 +92,13 @@ def rank(scores: Mapping[Any, float], *, precision: Literal["float64", "float32"
     if precision not in ("float64", "float32"):
         raise ValueError(f"precision is {precision!r}; it is 'float64' (ours) or 'float32' (trec_eval's)")
     rounded: dict[str, float] = {}
-    for doc_id, score in scores.items():
-        name = str(doc_id)
+    for name, score in ((str(doc_id), float(score)) for doc_id, score in scores.items()):
         if name in rounded:
-            raise ValueError(f"document id {name!r} is given twice (ids are compared as strings)")
-        if np.isnan(score):
+            raise ValueError(f"document id {name!r} is given twice; ids are compared as strings")
+        if isnan(score):
             raise ValueError(f"document {name!r} has the score NaN; it cannot be ranked")
-        rounded[name] = float(np.float32(score)) if precision == "float32" else float(score)
+        with np.errstate(over="ignore"):  # -1e300 is minus infinity in float32, as in C
+            rounded[name] = float(np.float32(score)) if precision == "float32" else score
     return sorted(rounded, key=lambda name: (rounded[name], name), reverse=True)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from json import dumps
 from typing import Any
 
 from ragkit.corpora.numpy_docs import harvest, numpy_version
@@ -33,7 +34,7 @@ class Corpus:
         """sha256 over ids and texts, in order: two corpora with one fingerprint hold the same documents."""
         digest = sha256()
         for doc_id, text in self.docs.items():
-            digest.update(f"{doc_id}\0{text}\0".encode())
+            digest.update(dumps([doc_id, text]).encode())  # JSON marks where an id or a text ends
         return digest.hexdigest()
 
 

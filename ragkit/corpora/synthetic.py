@@ -21,7 +21,8 @@ def planted_corpus(
 
     The other words are w0, w1, …, drawn with Zipf's frequencies (the r-th with weight 1/(r + 1)); lengths are
     log-normal with mean `mean_words`, at least 1. A planted term stands once or more in each of its documents.
-    The same arguments give the same corpus. ValueError where a term is planted in more documents than there are.
+    The same arguments give the same corpus. ValueError where a term is planted in more documents than there are,
+    is not one word, or is one of the other words.
 
     >>> corpus = planted_corpus(200, {"page_size": 3})
     >>> sum("page_size" in text.split() for text in corpus.docs.values())
@@ -30,14 +31,18 @@ def planted_corpus(
     planted = PUBLISHED if planted is None else planted
     if n_docs < 1:
         raise ValueError(f"n_docs is {n_docs}; a corpus has 1 document or more")
+    if not (mean_words > 0 and n_words >= 1):
+        raise ValueError(f"mean_words is {mean_words} and n_words is {n_words}; a document needs words to draw")
+    words = np.char.add("w", np.arange(n_words).astype(str))
     for term, df in planted.items():
         if not 0 <= df <= n_docs:
             raise ValueError(f"{term!r} is planted in {df} of {n_docs} documents")
+        if term.split() != [term] or term in words:
+            raise ValueError(f"{term!r} cannot be planted: it must be one word, and none of w0, w1, …")
     rng = np.random.default_rng(seed)
     sigma = 0.6
     lengths = np.maximum(1, rng.lognormal(np.log(mean_words) - sigma**2 / 2, sigma, n_docs).round()).astype(int)
     weights = 1.0 / np.arange(1, n_words + 1)
-    words = np.char.add("w", np.arange(n_words).astype(str))
     drawn = words[rng.choice(n_words, size=int(lengths.sum()), p=weights / weights.sum())]
     texts = [list(map(str, piece)) for piece in np.split(drawn, np.cumsum(lengths)[:-1])]
     for term, df in planted.items():
@@ -49,5 +54,11 @@ def planted_corpus(
         "synthetic",
         {doc_id: " ".join(text) for doc_id, text in zip(ids, texts, strict=True)},
         dict.fromkeys(ids, ""),
-        {"source": "ragkit.planted_corpus", "seed": seed, "planted": dict(planted), "mean_words": mean_words},
+        {
+            "source": "ragkit.planted_corpus",
+            "seed": seed,
+            "planted": dict(planted),
+            "mean_words": mean_words,
+            "n_words": n_words,
+        },
     )

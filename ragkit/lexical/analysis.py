@@ -6,9 +6,10 @@ A retriever compares terms and never sees the text again, so every choice made h
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
+from inspect import ismethod
 from typing import Any, NamedTuple
 
 # What Lucene's EnglishAnalyzer drops, 33 words. "not" and "no" are among them: negation is gone before scoring.
@@ -17,18 +18,27 @@ ENGLISH_STOP = frozenset(
     "they this to was will with".split()
 )
 
-# One alternative a form, the longest form first. \w is a letter, a digit or an underscore of any script.
-WORD = r"\w[\w\u0300-\u036f]*(?:'\w+)*"  # words, snake_case, don't; a combining accent stays with its letter
-IDENTIFIER = (
-    r"/?\w[\w.\-]*(?:/\w[\w.\-]*){2,}"  # a/b/c: a path has two slashes,
-    r"|(?<![\w/])/\w[\w.\-]*(?:/\w[\w.\-]*)*"  # or begins with one,
-    r"|\w[\w.\-]*/\w[\w\-]*\.\w+"  # or ends in a file name; "and/or" is two words
-    r"|\w+(?:\.\w+)+(?:-\w+)*"  # numpy.linalg.norm, 1.26.0-rc1
-    r"|(?=[\w\-]*\d)\w+(?:-\w+)+"  # MX-4471-B: hyphens join only where there is a digit
+# Typographic apostrophes and hyphens become plain ones; what has no width (soft hyphen, zero-width space, …) goes.
+_LOOK_ALIKES = str.maketrans(
+    {"\u2019": "'", "\u02bc": "'", "\u2010": "-", "\u2011": "-"}
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")
 )
-# the edges keep a word from beginning in the middle of another, and a final full stop out of a path
-STANDARD = rf"(?:{IDENTIFIER})(?<=\w)(?!\w)|{WORD}"
 
+# One alternative a form, the longest form first. \w is a letter, a digit or an underscore of any script.
+# Possessive repeats (++) and the look-behinds keep the search linear: no form is tried again inside a run that
+# has failed it once, however long a row of a-a-a-a may be.
+WORD = r"\w[\w\u0300-\u036f]*(?:'\w+)*"  # words, snake_case, don't; a combining accent stays with its letter
+_STEP = r"\w++(?:[.\-]\w++)*+"  # one step of a path; a full stop at its end is not of it
+IDENTIFIER = (
+    rf"(?<!\w[.\-]){_STEP}(?:/{_STEP}){{2,}}+"  # a/b/c: a path has two slashes,
+    rf"|(?<![\w/])/{_STEP}(?:/{_STEP})*+"  # or begins with one,
+    rf"|(?<!\w[.\-]){_STEP}/(?=[\w\-]+\.\w){_STEP}"  # or ends in a file name; "and/or" is two words
+    r"|\w++(?:\.\w++)++(?:-\w++)*+"  # numpy.linalg.norm, 1.26.0-rc1
+    r"|(?<!\w-)(?=(?:\w++-)*\w*\d)\w++(?:-\w++)++"  # MX-4471-B: hyphens join only where there is a digit
+)
+STANDARD = rf"{IDENTIFIER}|{WORD}"
+
+_POSSESSIVE = re.compile(r"'[sS]\Z")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2,})")
 _SEPARATORS = (re.compile("/"), re.compile(r"\."), re.compile("-"), re.compile("_"), _CAMEL)
 
@@ -72,8 +82,9 @@ class Analyzer:
     lower: whether case is folded.
     name: what the record calls it.
 
-    Text is brought to Unicode NFC and typographic apostrophes become straight ones, so that a document and a
-    query that look alike are alike. TypeError for anything that is not a string.
+    Text is brought to Unicode NFC, typographic apostrophes and hyphens become plain ones, and characters without
+    width are dropped, so that a document and a query that look alike are alike. TypeError for anything that is
+    not a string.
 
     >>> Analyzer.standard()("ERR_4021 on the MX-4471-B")
     Terms(words=('err_4021', 'on', 'the', 'mx-4471-b'), parts=('err', '4021', 'mx', '4471', 'b'))
@@ -82,7 +93,7 @@ class Analyzer:
     """
 
     pattern: str = STANDARD
-    stop: frozenset[str] = frozenset()
+    stop: Collection[str] = frozenset()
     stemmer: Callable[[str], str] | None = None
     parts: bool = True
     lower: bool = True
@@ -91,7 +102,7 @@ class Analyzer:
     def __post_init__(self) -> None:
         if isinstance(self.stop, str):
             raise TypeError(f"stop is one string; give a set of words, for example {set(self.stop.split())}")
-        object.__setattr__(self, "stop", frozenset(self._fold(word) for word in self.stop))
+        object.__setattr__(self, "stop", frozenset(self._fold(_plain(word)) for word in self.stop))
 
     @classmethod
     def standard(cls) -> "Analyzer":
@@ -99,12 +110,13 @@ class Analyzer:
         return cls(name="standard")
 
     @classmethod
-    def english(cls, stop: Iterable[str] = ENGLISH_STOP) -> "Analyzer":
+    def english(cls, stop: Collection[str] = ENGLISH_STOP) -> "Analyzer":
         """The standard tokens, without English stop words, stemmed with Snowball's English stemmer.
 
         The stop list drops "not". `Analyzer.english(stop=ENGLISH_STOP - {"no", "not"})` keeps the negation.
         """
-        return cls(stop=frozenset(stop), stemmer=snowball_english(), name="english")
+        snowball_english("")  # where the library is missing, say so here and not in the middle of a build
+        return cls(stop=stop, stemmer=snowball_english, name="english")
 
     @classmethod
     def whitespace(cls) -> "Analyzer":
@@ -129,14 +141,16 @@ class Analyzer:
             "name": self.name,
             "pattern": self.pattern,
             "stop": sorted(self.stop),
-            "stemmer": None if self.stemmer is None else getattr(self.stemmer, "__qualname__", "custom"),
+            "stemmer": None if self.stemmer is None else _name_of(self.stemmer),
             "parts": self.parts,
             "lower": self.lower,
         }
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # what is remembered stays here
+
     def _tokens(self, text: str) -> Iterator[str]:
-        straight = unicodedata.normalize("NFC", text).replace("\u2019", "'").replace("\u02bc", "'")
-        return (match.group() for match in self._regex.finditer(straight))
+        return (token for match in self._regex.finditer(_plain(text)) if (token := match.group()))
 
     @cached_property
     def _regex(self) -> re.Pattern[str]:
@@ -147,10 +161,11 @@ class Analyzer:
         """The terms of one token, remembered: a text repeats its words."""
 
         def forms(token: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-            pieces = identifier_parts(token) if self.parts else []
+            identifier = _POSSESSIVE.sub("", token)  # page_size's default is the default of page_size
+            pieces = identifier_parts(identifier) if self.parts else []
             if not pieces:
                 return self._terms([token]), ()
-            return (self._fold(token),), self._terms(pieces)
+            return (self._fold(identifier),), self._terms(pieces)
 
         return lru_cache(maxsize=200_000)(forms)
 
@@ -169,11 +184,25 @@ class Analyzer:
         return tuple(terms)
 
 
-def snowball_english() -> Callable[[str], str]:
-    """Snowball's English stemmer ("Porter2"), from the library snowballstemmer."""
+def snowball_english(word: str) -> str:
+    """Stem a lowercased word with Snowball's English stemmer ("Porter2"), from the library snowballstemmer.
+
+    >>> snowball_english("pagination"), snowball_english("paginated")
+    ('pagin', 'pagin')
+    """
     try:
         from snowballstemmer.english_stemmer import EnglishStemmer
     except ImportError as error:
         raise ImportError("Analyzer.english() needs a stemmer: pip install snowballstemmer") from error
-    stem: Callable[[str], str] = EnglishStemmer().stemWord
-    return stem
+    return str(EnglishStemmer().stemWord(word))  # a new one each time: it works on itself, and threads would mix
+
+
+def _plain(text: str) -> str:
+    """Make texts that look alike alike."""
+    return unicodedata.normalize("NFC", text.translate(_LOOK_ALIKES))
+
+
+def _name_of(function: Callable[[str], str]) -> str:
+    if ismethod(function):  # snowballstemmer's methods all bear the name of their base class
+        return f"{type(function.__self__).__qualname__}.{function.__name__}"
+    return getattr(function, "__qualname__", type(function).__qualname__)

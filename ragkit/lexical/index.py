@@ -114,7 +114,7 @@ class IndexStats:
     avgdl: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Postings:
     """The part of an index that no parameter changes.
 
@@ -139,7 +139,7 @@ class Postings:
         return {doc_id: number for number, doc_id in enumerate(self.doc_ids)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BM25Index:
     """BM25 over an inverted index, term by term.
 
@@ -160,6 +160,12 @@ class BM25Index:
 
     def __post_init__(self) -> None:
         check_parameters(self.k1, self.b)
+        object.__setattr__(self, "k1", float(self.k1))
+        object.__setattr__(self, "b", float(self.b))
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.postings.doc_ids)} documents, {len(self.postings.vocabulary)} terms"
+        return f"BM25Index({sizes}, analyzer {self.analyzer.name!r}, k1 = {self.k1:g}, b = {self.b:g})"
 
     @classmethod
     def build(
@@ -191,6 +197,8 @@ class BM25Index:
 
     def run(self, queries: Mapping[str, Text], k: int = 100) -> Run:
         """Search every query, {query id: text}, and keep what was searched with in the run's record."""
+        if not isinstance(queries, Mapping):
+            raise TypeError(f"queries is {type(queries).__name__}; give {{query id: text}}")
         rankings = {qid: self.search(text, k) for qid, text in progress(queries.items(), "search", len(queries))}
         return Run(rankings, {"ranker": "bm25", "k1": self.k1, "b": self.b, "analyzer": self.analyzer.record()})
 
@@ -212,7 +220,7 @@ class BM25Index:
         words, parts = terms
         rows = [self._row(term, False, number) for term in words] + [self._row(term, True, number) for term in parts]
         return Explanation(
-            doc_id,
+            self.postings.doc_ids[number],
             tuple(rows),
             doc_len=int(self.postings.doc_lengths[number]),
             length_factor=float(self._length_factors[number]),
@@ -307,7 +315,7 @@ def _pairs(docs: Mapping[str, Text] | Iterable[tuple[str, Text]]) -> Iterable[tu
 def _terms_of(text: Text, analyzer: Analyzer, whose: str) -> Terms:
     if isinstance(text, str):
         return analyzer(text)
-    if isinstance(text, Sequence) and all(isinstance(term, str) for term in text):
+    if isinstance(text, Sequence) and not isinstance(text, bytes) and all(isinstance(term, str) for term in text):
         return Terms(tuple(text), ())
     raise TypeError(f"{whose} is {type(text).__name__}; give a text, or a list of terms, each a string")
 

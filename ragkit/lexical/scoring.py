@@ -42,11 +42,11 @@ def idf(n_docs: Numbers, df: Numbers) -> Float:
     '0.693147'
     """
     n, d = np.asarray(n_docs, dtype=np.float64), np.asarray(df, dtype=np.float64)
-    if not np.all(n >= 1):
-        raise ValueError(f"n_docs is {n_docs}; an idf needs at least one document")
+    if not np.all((n >= 1) & (n < np.inf)):
+        raise ValueError(f"n_docs is {n_docs}; an idf needs at least one document, and finitely many")
     if not (np.all(d >= 0) and np.all(d <= n)):
         raise ValueError(f"df is {df} and n_docs is {n_docs}; df counts documents, so it lies between 0 and n_docs")
-    return _plain(np.log(1.0 + (n - d + 0.5) / (d + 0.5)))
+    return _plain(np.log1p((n - d + 0.5) / (d + 0.5)))  # log1p(x) is ln(1 + x), exact for small x too
 
 
 def length_factor(doc_len: Numbers, avgdl: Numbers, b: float = 0.75) -> Float:
@@ -59,10 +59,11 @@ def length_factor(doc_len: Numbers, avgdl: Numbers, b: float = 0.75) -> Float:
     0.75
     """
     check_parameters(0.0, b)
+    b = float(b)  # a numpy scalar of lower precision would drag the result down with it
     dl, avg = np.asarray(doc_len, dtype=np.float64), np.asarray(avgdl, dtype=np.float64)
-    if not np.all(dl >= 0):
+    if not np.all((dl >= 0) & (dl < np.inf)):
         raise ValueError(f"doc_len is {doc_len}; a document has 0 terms or more")
-    if not np.all(avg > 0):
+    if not np.all((avg > 0) & (avg < np.inf)):
         raise ValueError(f"avgdl is {avgdl}; the average length must be above 0")
     return _plain(1.0 - b + b * dl / avg)
 
@@ -78,10 +79,11 @@ def saturation(tf: Numbers, k1: float = 1.2, length_factor: Numbers = 1.0) -> Fl
     [0.0, 1.0, 2.0]
     """
     check_parameters(k1, 0.0)
+    k1 = float(k1)
     t, lf = np.asarray(tf, dtype=np.float64), np.asarray(length_factor, dtype=np.float64)
-    if not np.all(t >= 0):
+    if not np.all((t >= 0) & (t < np.inf)):
         raise ValueError(f"tf is {tf}; a term occurs 0 times or more")
-    if not np.all(lf >= 0):
+    if not np.all((lf >= 0) & (lf < np.inf)):
         raise ValueError(f"length_factor is {length_factor}; it must be 0 or more")
     numerator, denominator = np.broadcast_arrays(t * (k1 + 1.0), t + k1 * lf)
     worth = np.zeros_like(numerator)
@@ -114,7 +116,7 @@ def bm25_score(
     """
     check_parameters(k1, b)
     for name, terms in (("query_terms", query_terms), ("doc_terms", doc_terms)):
-        if isinstance(terms, str):
+        if isinstance(terms, str | bytes):
             raise TypeError(f"{name} is one string; give a list of terms, for example {terms.split()!r}")
     frequency = Counter(doc_terms)
     present = [term for term in query_terms if frequency[term]]

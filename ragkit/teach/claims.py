@@ -30,6 +30,7 @@ class Claim:
     says: str
     computed: str
     verdict: Verdict
+    quoted: str = ""
     condition: str = ""
     reference: str = ""
 
@@ -88,7 +89,7 @@ def claim(
     verdict: Verdict = compare_quoted(quoted, float(computed)) if quoted else ("holds" if holds else "does not hold")
     if verdict == "holds" and condition:
         verdict = "conditional"
-    return Claim(id, source, says, show.format(computed), verdict, condition, reference)
+    return Claim(id, source, says, show.format(computed), verdict, quoted, condition, reference)
 
 
 def compare_quoted(quoted: str, computed: float) -> Verdict:

@@ -62,7 +62,7 @@ EXERCISES = {
         "The ceiling is k1 + 1. Raise tf until saturation(tf) reaches 0.9 of it.",
     ),
     "02-b": Exercise(
-        lambda: 1 / 9,
+        lambda: 1 / 8.9,
         0.005,
         "k1",
         ((lambda: 0.5, "At k1 = 0.5 ten mentions are worth about 1.43 of one."),),

@@ -307,7 +307,7 @@ class BM25Index:
 
 
 def _pairs(docs: Mapping[str, Text] | Iterable[tuple[str, Text]]) -> Iterable[tuple[str, Text]]:
-    if isinstance(docs, str):
+    if isinstance(docs, str | bytes):
         raise TypeError('docs is one string; give {"d1": "text", ...} or pairs (id, text)')
     return docs.items() if isinstance(docs, Mapping) else docs
 
@@ -315,8 +315,10 @@ def _pairs(docs: Mapping[str, Text] | Iterable[tuple[str, Text]]) -> Iterable[tu
 def _terms_of(text: Text, analyzer: Analyzer, whose: str) -> Terms:
     if isinstance(text, str):
         return analyzer(text)
-    if isinstance(text, Sequence) and not isinstance(text, bytes) and all(isinstance(term, str) for term in text):
-        return Terms(tuple(text), ())
+    if isinstance(text, Sequence) and not isinstance(text, bytes | bytearray):
+        terms = tuple(text)
+        if all(isinstance(term, str) for term in terms):
+            return Terms(terms, ())
     raise TypeError(f"{whose} is {type(text).__name__}; give a text, or a list of terms, each a string")
 
 

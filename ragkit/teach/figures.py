@@ -71,7 +71,8 @@ def svg(figure: Figure) -> str:
     text = file.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1)
+    # no size: the page gives it. What matplotlib leaves at SVG's own default, black, is the page's ink as well
+    text = re.sub(r'<svg([^>]*?) width="[^"]*" height="[^"]*"', r'<svg fill="currentColor"\1', text, count=1)
     text = re.sub(r"font-family: [^;\"]*(; )?", "", text)  # the page's own type
     text = text.replace(INK, "currentColor")
     for name, colour in PALETTE.items():

@@ -1,6 +1,6 @@
-"""The explorers of part I: rarity, saturation, length, and two documents under k1 and b."""
+"""What the chapters of part I show: explorers over N and df, k1, b and length, two documents; and their figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from ragkit.lexical.index import BM25Index
 from ragkit.lexical.scoring import idf, length_factor, saturation
 from ragkit.teach.explorers import Control, Explorer, Frame, steps
-from ragkit.teach.figures import INK, PALETTE
+from ragkit.teach.figures import INK, PALETTE, Picture, canvas, picture
 
 BLUE, GREY = PALETTE["lexical"], PALETTE["other"]
 
@@ -238,3 +238,60 @@ def _sum_line(name: str, parts: list[tuple[str, float]]) -> str:
 
 def _short(name: str) -> str:
     return name if len(name) <= 32 else name[:30] + "…"
+
+
+def term_weights(index: BM25Index, terms: Sequence[str]) -> Picture:
+    """Bars: what each term weighs in this index, from the most common to the rarest."""
+    ordered = sorted(terms, key=index.df, reverse=True)
+    n_docs = len(index.postings.doc_ids)
+    weights = {term: float(idf(n_docs, index.df(term))) for term in ordered}
+    figure, axes = canvas("tall", left=0.22)
+    axes.barh(list(weights), list(weights.values()), height=0.55)
+    for place, (term, weight) in enumerate(weights.items()):
+        label = f"{weight:.2f}  (df {index.df(term):,})"
+        axes.annotate(label, (weight, place), (4, -3), textcoords="offset points")
+    axes.set(xlim=(0, max(weights.values()) * 1.35), xlabel="idf")
+    common, rare = ordered[0], ordered[-1]
+    return picture(
+        figure,
+        alt=f"{len(ordered)} horizontal bars, one a term: {common} is shortest at {weights[common]:.2f}, "
+        f"{rare} is longest at {weights[rare]:.2f}.",
+        caption=f"A word weighs what it tells you about the page. Here {common} tells you next to nothing.",
+    )
+
+
+def ceiling_shares(k1s: tuple[float, float] = (1.2, 1.5)) -> Picture:
+    """Curves: the share of its own ceiling that a number of mentions reaches, under two settings of k1."""
+    counts = list(range(1, 21))
+    figure, axes = canvas("low")
+    for k1, style in zip(k1s, ("o-", "s--"), strict=True):
+        axes.plot(counts, saturation(counts, k1) / np.float64(k1 + 1), style, markevery=4, label=f"k1 = {k1:g}")
+    axes.axhline(1, color=INK, linestyle=":", linewidth=1)
+    axes.annotate("ceiling", (20, 1), (0, -12), textcoords="offset points", ha="right")
+    axes.set(
+        xlim=(0, 20.5), ylim=(0, 1.15), xlabel="mentions, tf", ylabel="share of the ceiling", xticks=range(0, 21, 4)
+    )
+    axes.legend(loc="lower right")
+    low, high = (float(saturation(12, k1)) / (k1 + 1) for k1 in k1s)
+    return picture(
+        figure,
+        alt=f"Two curves climb towards a dotted ceiling at one; the solid one, k1 {k1s[0]:g}, stays above the dashed "
+        f"one, k1 {k1s[1]:g}.",
+        caption=f"At twelve mentions the settings are {abs(low - high):.3f} apart, each in shares of its own ceiling.",
+    )
+
+
+def length_histogram(index: BM25Index) -> Picture:
+    """A histogram of the documents' lengths, with the average marked."""
+    lengths = index.postings.doc_lengths
+    shorter = float((lengths < index.avgdl).mean())
+    figure, axes = canvas("low")
+    counts, _, _ = axes.hist(lengths, bins=40, edgecolor=INK, linewidth=0.5)
+    axes.axvline(index.avgdl, color=INK, linestyle=":", linewidth=1)
+    axes.annotate(f"average {index.avgdl:.0f}", (index.avgdl, np.max(counts)), (5, -4), textcoords="offset points")
+    axes.set(xlim=(0, None), xlabel="length in terms", ylabel="documents")
+    return picture(
+        figure,
+        alt="A histogram of lengths with a long tail to the right; a dotted line marks the average.",
+        caption=f"{shorter:.0%} of the documents are shorter than the average: the tail pulls it up.",
+    )

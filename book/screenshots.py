@@ -46,7 +46,9 @@ def shoot(browser: Browser, site: str, pages: list[str], target: Path) -> int:
 
     for theme in ("light", "dark"):
         for name, width in WIDTHS.items():
-            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+            context = browser.new_context(
+                viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+            )
             context.route("**/*", local_only)
             context.add_init_script(
                 f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
@@ -56,8 +58,9 @@ def shoot(browser: Browser, site: str, pages: list[str], target: Path) -> int:
                 tab.goto(f"{site}/{page}", wait_until="load")
                 tab.evaluate("() => window.MathJax?.startup?.promise")
                 tab.evaluate("() => document.fonts.ready")
+                tab.wait_for_function("() => document.getAnimations().length === 0")
                 path = target / f"{page.removesuffix('.html').replace('/', '-')}-{name}-{theme}.png"
-                tab.screenshot(path=path, full_page=True)
+                tab.screenshot(path=path, full_page=True, animations="disabled")
                 over = tab.evaluate(
                     "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
                 )

@@ -11,7 +11,11 @@ from ragkit.corpora.numpy_docs import harvest, numpy_version
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents by id. `docs` holds what is searched, the title included; `record` says what they are."""
+    """Documents by id. `docs` holds what is searched, the title included; `record` says what they are.
+
+    >>> Corpus("twins", {"d1": "one text", "d2": "one text"}, titles={})
+    Corpus('twins', 2 documents, 1 distinct)
+    """
 
     name: str
     docs: Mapping[str, str]
@@ -27,7 +31,7 @@ class Corpus:
     @property
     def n_distinct(self) -> int:
         """How many documents differ in what follows their title: the others are twins under another id."""
-        return len({text.removeprefix(self.titles[doc_id]) for doc_id, text in self.docs.items()})
+        return len({text.removeprefix(self.titles.get(doc_id, "")) for doc_id, text in self.docs.items()})
 
     @property
     def fingerprint(self) -> str:

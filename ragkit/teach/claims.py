@@ -49,10 +49,10 @@ class Claim:
 
     def _html(self) -> str:
         rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in self._rows())
-        kind = self.verdict.replace(" ", "-")
+        kind, name = self.verdict.replace(" ", "-"), escape(self.id)
         return (
-            f'{style()}<div class="rk-claim rk-{kind}" id="claim-{self.id}"><p class="rk-verdict">'
-            f'<a href="#claim-{self.id}">{self.id}</a> <strong>{self.verdict}</strong></p><dl>{rows}</dl></div>'
+            f'{style()}<div class="rk-claim rk-{kind}" id="claim-{name}"><p class="rk-verdict">'
+            f'<a href="#claim-{name}">{name}</a> <strong>{self.verdict}</strong></p><dl>{rows}</dl></div>'
         )
 
 

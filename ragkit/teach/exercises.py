@@ -139,7 +139,7 @@ def check(id: str, answer: object = ...) -> Outcome:
         return Outcome(id, "not tried yet", "Not tried yet.")
     try:
         number = float(answer)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return Outcome(id, "wrong", f"Give one number; this is {answer!r}.")
     if abs(number - exercise.right()) <= exercise.within:
         return Outcome(id, "right", exercise.praise)

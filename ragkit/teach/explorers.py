@@ -121,8 +121,8 @@ def static_face(explorer: Explorer) -> str:
         [*findall(r"<[^>]*>[^<]*", mover), explorer.readout(frame), explorer.call(frame), explorer.alt(frame)]
         for mover, frame in zip(movers, explorer.grid(), strict=True)
     ]
-    key = key_of(explorer.title, backdrop, *explorer.alt(start))
-    inputs = "".join(_range_input(control, key, number) for number, control in enumerate(explorer.controls))
+    key = key_of(explorer.title, backdrop, explorer.alt(start))
+    inputs = "".join(_range_input(control) for control in explorer.controls)
     note = "".join(f" {label}." for _, label, _ in explorer.texts)
     note = f'<p class="rk-note">With a kernel you can also change:{escape(note)}</p>' if note else ""
     data = {"key": key, "shown": [[c.written(v) for v in c.values] for c in explorer.controls], **_packed(sheets)}
@@ -206,21 +206,21 @@ def _wipe(axes: Axes) -> None:
         artist.remove()
 
 
-def _range_input(control: Control, key: str, number: int) -> str:
+def _range_input(control: Control) -> str:
     start = control.values.index(control.start)
     field = attributes(
         type="range",
-        id=f"{key}-{number}",
         min=0,
         max=len(control.values) - 1,
         step=1,
         value=start,
         aria_valuetext=control.written(control.start),
         data_lm_suppress_shortcuts="true",  # else JupyterLab's command mode takes the arrow keys
+        autocomplete="off",  # else a browser that comes back moves the slider and not the picture
         disabled=True,  # until the script runs: a control that moves nothing would mislead
     )
-    return (
-        f'<label for="{key}-{number}"><span>{escape(control.label)}</span><input{field}>'
+    return (  # no id: two copies of one output would share it
+        f"<label><span>{escape(control.label)}</span><input{field}>"
         f"<output>{escape(control.written(control.start))}</output></label>"
     )
 

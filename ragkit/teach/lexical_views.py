@@ -288,8 +288,8 @@ def length_histogram(index: BM25Index) -> Picture:
     figure, axes = canvas("low")
     counts, _, _ = axes.hist(lengths, bins=40, edgecolor=INK, linewidth=0.5)
     axes.axvline(index.avgdl, color=INK, linestyle=":", linewidth=1)
-    axes.annotate(f"average {index.avgdl:.0f}", (index.avgdl, np.max(counts)), (5, -4), textcoords="offset points")
-    axes.set(xlim=(0, None), xlabel="length in terms", ylabel="documents")
+    axes.annotate(f"average {index.avgdl:.0f}", (index.avgdl, np.max(counts)), (5, 6), textcoords="offset points")
+    axes.set(xlim=(0, None), ylim=(0, np.max(counts) * 1.15), xlabel="length in terms", ylabel="documents")
     return picture(
         figure,
         alt="A histogram of lengths with a long tail to the right; a dotted line marks the average.",

@@ -19,9 +19,10 @@ def script(name: str, data: Mapping[str, Any]) -> str:
     """A script of this room, called with its data.
 
     The data is an argument of the script's function, because some viewers separate an element from the scripts
-    beside it; `</` is escaped, because it would end the script.
+    beside it; `</` and `<!--` are escaped, because they would end the script, or keep it from ending.
     """
-    payload = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    payload = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    payload = payload.replace("</", "<\\/").replace("<!--", "\\u003c!--")
     return f"<script>({_asset(name).strip().rstrip(';')})({payload});</script>"
 
 

@@ -1,6 +1,7 @@
 function (d) {
   // Lets the reader commit to one choice; then says whether it is right, and opens the answer.
-  document.querySelectorAll('.rk-predict[data-key="' + d.key + '"]:not([data-ready])').forEach(function (root, copy) {
+  document.querySelectorAll('.rk-predict[data-key="' + d.key + '"]:not([data-ready])').forEach(function (root) {
+    var copy = document.querySelectorAll(".rk-predict[data-ready]").length;
     root.setAttribute("data-ready", "");
     var radios = Array.from(root.querySelectorAll("input"));
     var button = root.querySelector("button");

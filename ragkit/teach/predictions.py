@@ -36,7 +36,12 @@ class Prediction:
 
     def _option(self, key: str, number: int) -> str:
         field = attributes(
-            type="radio", name=f"p{key}", value=number, disabled=True, data_lm_suppress_shortcuts="true"
+            type="radio",
+            name=f"p{key}",
+            value=number,
+            autocomplete="off",  # else a browser that comes back shows a choice that the script knows nothing of
+            disabled=True,
+            data_lm_suppress_shortcuts="true",
         )
         return f"<label><input{field}><span>{escape(self.choices[number])}</span></label>"
 

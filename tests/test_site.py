@@ -1,0 +1,595 @@
+"""The built book in a real browser: nothing is fetched from elsewhere, and everything that asks to be moved moves."""
+
+import gzip
+import itertools
+import re
+from functools import cache
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from bs4 import BeautifulSoup
+from built import CHAPTERS, PAGES, settle
+
+from ragkit.teach.exercises import EXERCISES, check
+from ragkit.teach.explorers import Explorer
+
+WIDTHS, THEMES = (1280, 390), ("light", "dark")
+LOOKS = list(itertools.product(WIDTHS, THEMES))
+looks = pytest.mark.parametrize(("width", "theme"), LOOKS)
+each_page = pytest.mark.parametrize("name", PAGES)
+each_chapter = pytest.mark.parametrize("name", CHAPTERS)
+
+
+@pytest.fixture
+def chapter(name, chapters):
+    """What Python holds for the page."""
+    return chapters[name.removeprefix("notebooks/")]
+
+
+def show(page, theme):
+    """The theme that the reader's system asks for; the page follows, and its colours have arrived."""
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
+    page.evaluate("Promise.all(document.getAnimations().map(animation => animation.finished))")
+
+
+@cache
+def html(path):
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+# --- nothing from elsewhere ---
+
+
+def test_the_address_of_the_folder_leads_to_the_front_page(visit, site):
+    page = visit().context.new_page()
+    page.goto(site.url)
+    page.wait_for_url(site.page("book/index"))
+    assert page.locator("article h1").inner_text().startswith("Measuring retrieval")
+
+
+@each_page
+def test_a_page_names_no_other_host_for_what_it_loads(site, name):
+    loads = {
+        (tag.name, url)
+        for tag in html(site.html / f"{name}.html").find_all(src=True)
+        + html(site.html / f"{name}.html").select("link[href]")
+        if re.match(r"(?:[a-z]+:)?//", url := tag.get("src") or tag["href"])
+    }
+    assert loads == set()
+
+
+def test_the_guard_sees_what_it_guards_against(browser, site):
+    """Were it blind, every other test in a browser would pass in silence."""
+    from built import Visit
+
+    opened = Visit(browser.new_context(), (site.url,))
+    page = opened.open(site.page("book/index"))
+    page.evaluate(
+        """async () => {
+          const script = document.head.appendChild(document.createElement("script"));
+          script.text = "console.error('broken'); setTimeout(() => { throw new Error('thrown') })";
+          for (const url of ["https://cdn.example/x.js", "/not-there.png"]) await fetch(url).catch(() => {});
+          await new Promise(done => { new WebSocket("wss://cdn.example/x").onclose = done });
+        }"""
+    )
+    assert opened.refused == ["https://cdn.example/x.js", "wss://cdn.example/x"]
+    assert opened.failed == [f"{site.url}not-there.png"]
+    assert {"broken", "thrown"} <= set(opened.errors)
+    for what in ("leave this machine", "requests failed", "on the console"):
+        with pytest.raises(AssertionError, match=what):
+            opened.assert_quiet()
+        {"l": opened.refused, "r": opened.failed, "o": opened.errors}[what[0]].clear()
+    opened.assert_quiet()
+    opened.context.close()
+
+
+@each_page
+def test_every_link_within_the_book_leads_somewhere(site, name):
+    links = [tag["href"] for tag in html(site.html / f"{name}.html").select("article a[href]")]
+    broken = []
+    for link in links:
+        url, anchor = urldefrag(urljoin(site.page(name), link))
+        if url.startswith(site.url):
+            path = site.html / unquote(urlsplit(url).path).lstrip("/")
+            if not path.is_file() or (anchor and not html(path).find(id=unquote(anchor))):
+                broken.append(link)
+    assert broken == []
+
+
+def test_every_claim_has_its_anchor_in_a_chapter_and_on_the_page_of_claims(site):
+    stated = {
+        (name, tag["id"]) for name in CHAPTERS for tag in html(site.html / f"{name}.html").select(".rk-claim[id]")
+    }
+    rows = html(site.html / "book/claims.html").select("table.rk-claims tr[id]")
+    linked = {tuple(row.find("a")["href"].removeprefix("../").split(".html#")) for row in rows}
+    assert stated == linked
+    assert {row["id"] for row in rows} == {anchor for _, anchor in stated}
+
+
+# --- what it weighs ---
+
+OWN, SHARED = 350_000, 900_000  # bytes, compressed: the page with its own pictures; theme, formulas, fonts
+
+
+def test_what_the_pages_weigh(visit, site, capsys):
+    own, shared = {}, {}
+    for name in PAGES:
+        page = visit().context.new_page()
+        responses = []
+        page.on("response", lambda response, to=responses: to.append(response))
+        page.goto(site.page(name), wait_until="load")
+        settle(page)
+        page.wait_for_load_state("networkidle")
+        size = {response.url: len(gzip.compress(response.body(), 6, mtime=0)) for response in responses}
+        own[name] = sum(n for url, n in size.items() if "/_static/" not in url)
+        shared |= {url: n for url, n in size.items() if "/_static/" in url}
+        assert site.page(name) in size
+    with capsys.disabled():
+        print("\ncompressed, in kB:", *(f"  {n / 1000:7.1f}  {name}" for name, n in own.items()), sep="\n")
+        print(f"  {sum(shared.values()) / 1000:7.1f}  shared by all pages")
+    assert any("mathjax" in url for url in shared)
+    assert any(url.endswith(".woff2") for url in shared)
+    assert {name: n for name, n in own.items() if n > OWN} == {}
+    assert sum(shared.values()) <= SHARED
+
+
+# --- explorers ---
+
+STATE = """root => {
+  const inputs = [...root.querySelectorAll("input")], text = query => root.querySelector(query).textContent;
+  const drawn = [...root.querySelectorAll("svg :is(path, text, use)")].filter(mark => !mark.closest("defs"));
+  return {
+    positions: inputs.map(input => +input.value),
+    disabled: inputs.map(input => input.disabled),
+    outputs: [...root.querySelectorAll("output")].map(output => output.textContent),
+    spoken: inputs.map(input => input.getAttribute("aria-valuetext")),
+    readout: text(".rk-readout"), call: text(".rk-call"),
+    alt: root.querySelector(".rk-picture").getAttribute("aria-label"),
+    picture: root.querySelector("svg").innerHTML,
+    drawn: drawn.map(mark => [mark.tagName, ...["d", "x", "y"].map(name => mark.getAttribute(name)), mark.textContent])
+  };
+}"""
+
+
+@cache
+def computed(explorer: Explorer, positions: tuple[int, ...]):
+    """What Python says for these positions of the sliders."""
+    values = {c.name: c.values[at] for c, at in zip(explorer.controls, positions, strict=True)}
+    frame = explorer.frame(**values)
+    written = [c.written(values[c.name]) for c in explorer.controls]
+    return {
+        "outputs": written,
+        "spoken": written,
+        "readout": explorer.readout(frame),
+        "call": explorer.call(frame),
+        "alt": explorer.alt(frame),
+    }
+
+
+@cache
+def drawn(explorer: Explorer, positions: tuple[int, ...]):
+    """The marks that Python draws for these positions, axes and all."""
+    values = {c.name: c.values[at] for c, at in zip(explorer.controls, positions, strict=True)}
+    image = BeautifulSoup(explorer.image(explorer.frame(**values)), "html.parser")
+    return {
+        (mark.name, *(mark.get(name) for name in ("d", "x", "y")), mark.get_text())
+        for mark in image.select("path, text, use")
+        if not mark.find_parent("defs")
+    }
+
+
+def assert_shows_what_python_computes(explorer, state):
+    expected = computed(explorer, tuple(state["positions"]))
+    assert {name: state[name] for name in expected} == expected
+    assert {tuple(mark) for mark in state["drawn"]} == drawn(explorer, tuple(state["positions"]))
+
+
+def paired(page, chapter):
+    """The explorers of a page, each with the object that drew it."""
+    roots = page.locator("article .rk-explorer").all()
+    assert len(roots) == len(chapter.explorers) > 0
+    return list(zip(roots, chapter.explorers, strict=True))
+
+
+def thumb(slider):
+    """Where the thumb of a slider stands, and where it would stand at a share of the way."""
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    most, now = (float(slider.evaluate(f"input => input.{name}")) for name in ("max", "value"))
+    radius = 8  # of Chromium's own thumb
+
+    def at(share):
+        return box["x"] + radius + share * (box["width"] - 2 * radius), box["y"] + box["height"] / 2
+
+    return at(now / most), at
+
+
+@looks
+@each_chapter
+def test_an_explorer_moves_by_mouse_and_by_keyboard(visit, site, chapter, name, width, theme):
+    page = visit(width, theme).open(site.page(name))
+    show(page, theme)
+    for root, explorer in paired(page, chapter):
+        begin = root.evaluate(STATE)
+        assert begin["positions"] == [c.values.index(c.start) for c in explorer.controls]
+        assert begin["disabled"] == [False] * len(explorer.controls)
+        assert_shows_what_python_computes(explorer, begin)
+
+        for number, (slider, control) in enumerate(zip(root.locator("input").all(), explorer.controls, strict=True)):
+            last, start = len(control.values) - 1, begin["positions"][number]
+            away = 0.1 if start > last / 2 else 0.9
+            states = [begin]
+
+            def moved(to=None, number=number, root=root, explorer=explorer, begin=begin, states=states):
+                states.append(root.evaluate(STATE))
+                assert_shows_what_python_computes(explorer, states[-1])
+                at = [state["positions"][number] for state in states[-2:]]
+                assert at[0] != at[1]
+                assert to in (None, at[1])
+                assert states[-1]["positions"] == [*begin["positions"][:number], at[1], *begin["positions"][number + 1 :]]
+
+            _, at = thumb(slider)
+            page.mouse.click(*at(away))  # on the track
+            moved()
+            here, at = thumb(slider)
+            page.mouse.move(*here)
+            page.mouse.down()
+            page.mouse.move(*at(0.5), steps=3)
+            moved()  # while it is dragged, too
+            page.mouse.move(*at(1 - away), steps=3)
+            page.mouse.up()
+            moved()
+
+            slider.focus()
+            for key, to in (("End", last), ("ArrowLeft", last - 1), ("Home", 0), ("ArrowRight", 1)):
+                page.keyboard.press(key)
+                moved(to)
+            for what in ("readout", "call", "alt", "picture"):
+                assert len({str(state[what]) for state in states}) >= 5, f"{control.name} hardly moves the {what}"
+
+            page.keyboard.press("Home")
+            for _ in range(start):
+                page.keyboard.press("ArrowRight")
+            assert root.evaluate(STATE) == begin  # back where it was, and so is the page
+            if number + 1 < len(explorer.controls):
+                page.keyboard.press("Tab")
+                assert root.locator("input").nth(number + 1).evaluate("input => input === document.activeElement")
+
+
+@each_chapter
+def test_every_frame_of_an_explorer_is_the_one_that_python_computes(visit, site, chapter, name):
+    page = visit().open(site.page(name))
+    for root, explorer in paired(page, chapter):
+        shown = root.evaluate(
+            """(root, all) => all.map(positions => {
+              const inputs = [...root.querySelectorAll("input")];
+              inputs.forEach((input, i) => { input.value = positions[i] });
+              inputs[0].dispatchEvent(new Event("input"));
+              const {picture, disabled, ...state} = (%s)(root);
+              return state;
+            })"""
+            % STATE,
+            list(itertools.product(*(range(len(control.values)) for control in explorer.controls))),
+        )
+        assert len(shown) == len(list(explorer.grid()))
+        for number, state in enumerate(shown):
+            expected = computed(explorer, tuple(state["positions"]))
+            assert {name: state[name] for name in expected} == expected
+            if number % 17 == 0:  # drawing takes longer than computing
+                assert_shows_what_python_computes(explorer, state)
+
+
+def test_a_reader_who_comes_back_finds_slider_and_picture_together(visit, site, chapters):
+    """A browser restores what a form held, and no script hears of it."""
+    page = visit().open(site.page("notebooks/02_saturation"))
+    page.locator(".rk-explorer input").first.focus()
+    page.keyboard.press("End")
+    page.locator(".rk-predict input").first.check()
+    page.goto(site.page("notebooks/01_rarity"))
+    page.go_back(wait_until="load")
+    [(root, explorer)] = paired(page, chapters["02_saturation"])
+    assert_shows_what_python_computes(explorer, root.evaluate(STATE))
+    assert page.locator(".rk-predict input:checked").count() == 0
+    page.locator(".rk-predict input").first.check()
+    assert page.locator(".rk-predict button").first.is_enabled()
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["as shown", "elements before scripts"])
+def test_two_copies_on_a_page_both_work(visit, site, chapters, apart):
+    """Some viewers set all elements before they run a script, and some show one output twice."""
+    chapter = chapters["02_saturation"]
+    [explorer], prediction = chapter.explorers, chapter.predictions[0]
+    made = [shown._repr_mimebundle_()["text/html"] for shown in (explorer, prediction)]
+    pieces = [html for piece in made for html in (piece, piece)]
+    if apart:
+        split = [re.fullmatch(r"(.*?)(<script>.*</script>)", piece, re.S).groups() for piece in pieces]
+        pieces = [element for element, _ in split] + [script for _, script in split]
+    opened = visit()
+    opened.context.route(
+        f"{site.url}two.html",
+        lambda route: route.fulfill(
+            body="<!doctype html><html lang=en><meta charset=utf-8><title>Two</title><main><h1>Two</h1>"
+            + "".join(pieces)
+            + "</main>",
+            content_type="text/html",
+        ),
+    )
+    page = opened.open(f"{site.url}two.html")
+    first, second = page.locator(".rk-explorer").all()
+    begin = first.evaluate(STATE)
+    for one, other in ((second, first), (first, second)):
+        rest = other.evaluate(STATE)
+        slider = one.get_by_label("k1")
+        assert slider.count() == 1
+        slider.focus()
+        page.keyboard.press("End")
+        now = one.evaluate(STATE)
+        assert_shows_what_python_computes(explorer, now)
+        assert now["readout"] != begin["readout"]
+        assert other.evaluate(STATE) == rest
+
+    right, wrong = page.locator(".rk-predict").all()
+    right.locator("input").nth(prediction.right).check()
+    wrong.locator("input").nth(prediction.right - 1).check()
+    for root, says in ((wrong, "Not that one."), (right, "Right.")):
+        root.get_by_role("button").click()
+        assert root.locator(".rk-verdict").inner_text().startswith(says)
+    assert violations(page, "main") == []
+
+
+# --- predictions ---
+
+
+@looks
+@each_chapter
+def test_a_prediction_reveals_when_the_reader_commits(visit, site, chapter, name, width, theme):
+    """Over the four looks every choice is taken once by mouse and once by keyboard."""
+    opened, look = visit(width, theme), LOOKS.index((width, theme))
+    assert max(len(prediction.choices) for prediction in chapter.predictions) <= len(LOOKS)
+    for by_mouse, shift in ((True, 0), (False, 2)):
+        page = opened.open(site.page(name))
+        show(page, theme)
+        roots = page.locator("article .rk-predict").all()
+        assert len(roots) == len(chapter.predictions) > 0
+        for root, prediction in zip(roots, chapter.predictions, strict=True):
+            commit(page, root, prediction, (look + shift) % len(prediction.choices), by_mouse)
+        page.close()
+
+
+def commit(page, root, prediction, chosen, by_mouse):
+    radios, button = root.get_by_role("radio"), root.get_by_role("button", name="Commit")
+    assert root.locator("legend").inner_text() == prediction.question
+    assert [label.inner_text() for label in root.locator("label").all()] == list(prediction.choices)
+
+    def assert_nothing_is_revealed():
+        text = root.inner_text()
+        for reason in (*prediction.reasons, prediction.reveal, "The answer", "Right.", "Not that one."):
+            assert not reason or reason not in text
+        assert root.locator(".rk-right, .rk-wrong").count() == 0
+        assert root.locator("details").is_hidden()
+
+    assert_nothing_is_revealed()
+    assert button.is_disabled()
+    if by_mouse:
+        root.locator("label").nth(chosen).click()  # its text serves as well as the circle
+        assert_nothing_is_revealed()
+        button.click()
+    else:
+        root.locator("input").first.focus()
+        page.keyboard.press("Space")
+        for _ in range(chosen):
+            page.keyboard.press("ArrowDown")
+        assert_nothing_is_revealed()
+        page.keyboard.press("Tab")
+        assert button.evaluate("button => button === document.activeElement")
+        page.keyboard.press("Enter")
+
+    assert radios.nth(chosen).is_checked()
+    assert [radio.is_disabled() for radio in radios.all()] == [True] * len(prediction.choices)
+    assert button.is_hidden()
+    verdict = root.locator(".rk-verdict").inner_text()
+    marked = [label.get_attribute("class") or "" for label in root.locator("label").all()]
+    expected = ["rk-right" if i == prediction.right else "" for i in range(len(marked))]
+    if chosen == prediction.right:
+        assert verdict == "Right."
+    else:
+        assert verdict == f"Not that one. {prediction.reasons[chosen]}"
+        expected[chosen] = "rk-wrong"
+    assert marked == expected
+    assert root.locator("details").is_visible()
+    revealed = root.locator("details p")
+    assert revealed.inner_text() == f"{prediction.choices[prediction.right]}. {prediction.reveal}"
+    assert revealed.is_visible()
+
+
+# --- exercises ---
+
+
+@pytest.mark.parametrize("look", [LOOKS[0], LOOKS[-1]], ids=str)
+@each_chapter
+def test_an_exercise_says_what_the_kernel_says(visit, site, name, look):
+    page = visit(*look).open(site.page(name))
+    roots = page.locator("article .rk-exercise").all()
+    ids = sorted(id for id in EXERCISES if name.startswith(f"notebooks/{id[:2]}"))
+    assert len(roots) == len(ids) > 0
+    for root, id in zip(roots, ids, strict=True):
+        exercise = EXERCISES[id]
+        field = root.get_by_role("textbox", name=f"Your answer ({exercise.unit})")
+        button, status = root.get_by_role("button", name="Check"), root.get_by_role("status")
+        assert status.inner_text() == check(id, ...).message
+        typed = [exercise.right() + 1e6, *(value() for value, _ in exercise.hints), exercise.right()]
+        messages = set()
+        for number, value in enumerate(typed):
+            field.fill(f"{value:.6f}")
+            if number % 2:
+                button.click()
+            else:
+                field.press("Enter")
+            outcome = check(id, value)
+            assert status.inner_text() == outcome.message
+            assert ("rk-right" in root.get_attribute("class")) == (outcome.state == "right")
+            messages.add(outcome.message)
+        assert len(messages) == len(typed)
+        assert outcome.state == "right"
+        for rubbish in ("about eight", "", "  ", "?"):
+            field.fill(rubbish)
+            field.press("Enter")
+            assert status.inner_text() == "Type a number."
+            assert "rk-right" not in root.get_attribute("class")
+        field.fill(f"{exercise.right():,.4f}")  # with commas between the thousands
+        button.click()
+        assert status.inner_text() == exercise.praise
+
+
+# --- for every reader ---
+
+
+# Not ours, and nothing that a reader meets: rule and element, with the reason.
+TOLERATED = {
+    ("aria-required-children", ".citation-list"),  # docutils writes a bibliography as a list of unlisted roles
+}
+
+
+def violations(page, within="article", **options):
+    """What axe-core calls serious or critical in our own part of a page."""
+    options = {"resultTypes": ["violations"], "preload": False, **options}
+    found = Axe().run(page, context=within, options=options)
+    return [
+        (rule["id"], node["target"], node["failureSummary"])
+        for rule in found.response["violations"]
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+        if (rule["id"], *node["target"]) not in TOLERATED
+    ]
+
+
+@each_page
+def test_a_page_fits_and_can_be_read_by_every_reader(visit, site, name):
+    for width in WIDTHS:
+        opened = visit(width)
+        page = opened.open(site.page(name), whole=True)
+        opened.assert_quiet()
+        assert page.locator("article h1").count() == 1
+        commit_everything(page)
+        for theme in THEMES:
+            show(page, theme)
+            wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert wider <= 0, f"{wider} px wider than a window of {width}"
+            assert page.evaluate(CUT_OFF) == [], f"cut off at the right of a window of {width}"
+            assert page.evaluate(FAINT) == [], (width, theme)
+            if width == WIDTHS[0]:
+                assert violations(page) == [], theme
+        if width != WIDTHS[0]:  # colours do not depend on the width, and take the longest
+            assert violations(page, rules={"color-contrast": {"enabled": False}}) == []
+        page.close()
+
+
+# What ends right of the window though nothing lets a reader scroll to it.
+CUT_OFF = """() => [...document.querySelectorAll("article *")].filter(element => {
+  if (element.closest("svg") && element.tagName !== "svg" || element.closest("mjx-assistive-mml")) return false;
+  if (element.getBoundingClientRect().right <= innerWidth + 1) return false;
+  for (let box = element.parentElement; box && box.tagName !== "ARTICLE"; box = box.parentElement)
+    if (/auto|scroll/.test(getComputedStyle(box).overflowX) && box.getBoundingClientRect().right <= innerWidth + 1)
+      return false;
+  return true;
+}).map(element => element.outerHTML.slice(0, 200))"""
+
+
+
+def commit_everything(page):
+    """Wrong and right marks, reasons and answers are text as well."""
+    for root in page.locator("article .rk-predict").all():
+        root.locator("input").first.check()
+        root.get_by_role("button").click()
+    for root in page.locator("article .rk-exercise").all():
+        root.locator("input").fill("0")
+        root.get_by_role("button").click()
+
+
+# Text of a picture, which axe does not look at, that has less than 4.5 to 1 against the page.
+FAINT = """() => {
+  const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
+    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const page = light(numbers(getComputedStyle(document.body).backgroundColor));
+  return [...document.querySelectorAll("article svg text")].filter(text => {
+    const [low, high] = [light(numbers(getComputedStyle(text).fill)), page].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05) < 4.5;
+  }).map(text => text.textContent);
+}"""
+
+
+@each_chapter
+def test_pictures_take_the_colour_of_the_text_around_them(visit, site, name):
+    page = visit().open(site.page(name))
+    seen = {}
+    for theme in THEMES:
+        show(page, theme)
+        text = page.evaluate("getComputedStyle(document.querySelector('article p')).color")
+        fills = page.evaluate(
+            "[...document.querySelectorAll('article svg text')].map(text => getComputedStyle(text).fill)"
+        )
+        assert set(fills) == {text}
+        behind = page.evaluate(
+            """[...document.querySelectorAll("article :is(.rk-explorer, .rk-figure) svg")].flatMap(svg => {
+              const found = [];
+              for (let box = svg; box.tagName !== "ARTICLE"; box = box.parentElement)
+                found.push(getComputedStyle(box).backgroundColor);
+              return found;
+            })"""
+        )
+        assert set(behind) == {"rgba(0, 0, 0, 0)"}, "a picture stands on a card of its own"
+        seen[theme] = [int(part) for part in re.findall(r"\d+", text)[:3]]
+    assert max(seen["light"]) < 128 < min(seen["dark"])
+
+
+@each_chapter
+def test_without_javascript_a_page_shows_a_picture_and_its_answers(visit, site, chapter, name):
+    page = visit(java_script_enabled=False).open(site.page(name))
+    for root, explorer in paired(page, chapter):
+        state = root.evaluate(STATE)
+        assert state["disabled"] == [True] * len(explorer.controls)
+        assert state["positions"] == [c.values.index(c.start) for c in explorer.controls]
+        assert_shows_what_python_computes(explorer, state)
+        box = root.locator("svg").bounding_box()
+        assert min(box["width"], box["height"]) > 100
+    for root, prediction in zip(page.locator("article .rk-predict").all(), chapter.predictions, strict=True):
+        assert root.locator("input:enabled, button:enabled").count() == 0
+        assert prediction.reveal not in root.inner_text()
+        root.locator("summary").click()
+        assert prediction.reveal in root.inner_text()
+    assert page.locator("article .rk-exercise :is(input, button):enabled").count() == 0
+
+
+@each_chapter
+def test_from_a_stick_the_sliders_move_too(visit, site, chapter, name):
+    page = visit().open((site.html / f"{name}.html").as_uri(), whole=True)
+    for root, explorer in paired(page, chapter):
+        begin = root.evaluate(STATE)
+        root.locator("input").first.focus()
+        page.keyboard.press("Home")
+        now = root.evaluate(STATE)
+        assert_shows_what_python_computes(explorer, now)
+        assert now["readout"] != begin["readout"]
+    formulas = page.locator("article mjx-container")
+    assert formulas.count() > 0
+    assert formulas.first.is_visible()
+
+
+# --- said out loud ---
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "said"),
+    [
+        ("notebooks/01_rarity", "8.15", r"is 8\.14, not 8\.15"),
+        ("notebooks/02_saturation", "1.9", r"is 2\.0, not 1\.9"),
+    ],
+)
+def test_where_the_source_is_wrong_the_page_says_so(visit, site, name, wrong, said):
+    text = visit().open(site.page(name)).locator("article").inner_text()
+    assert f"about {wrong}" in text  # what the source says
+    assert re.search(said, text)

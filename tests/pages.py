@@ -151,13 +151,15 @@ def computed(cell: Mapping[str, Any]) -> Iterator[Number]:
 
 @cache
 def exercises() -> dict[str, list[Number]]:
-    """The numbers of each exercise, which its task and its solution in the notebook repeat."""
+    """The numbers of each exercise, which its task and its solution in the notebook repeat, and the right answer."""
+    from ragkit.teach.exercises import EXERCISES
+
     nodes = ast.walk(ast.parse((ROOT / "ragkit/teach/exercises.py").read_text("utf-8")))
     pairs = [
         pair for node in nodes if isinstance(node, ast.Dict) for pair in zip(node.keys, node.values, strict=True)
     ]
     return {
-        f"exercise:{key.value}": numbers_in([ast.unparse(value)])
+        f"exercise:{key.value}": numbers_in([ast.unparse(value), f"{EXERCISES[key.value].right():.2f}"])
         for key, value in pairs
         if isinstance(key, ast.Constant) and ast.unparse(value).startswith("Exercise(")
     }

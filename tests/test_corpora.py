@@ -152,6 +152,11 @@ def test_the_fingerprint_is_of_the_documents_alone():
     assert Corpus("c", {"a": "x"}, {"a": "A"}).fingerprint == Corpus("d", {"a": "x"}, {}, {"k": 1}).fingerprint
 
 
+def test_a_corpus_cannot_be_exchanged_under_its_name(docs):
+    with pytest.raises(AttributeError):
+        docs.docs = {}
+
+
 # the planted corpus
 
 
@@ -170,11 +175,16 @@ def test_the_published_frequencies_are_exact_through_the_index(published_index, 
 
 def test_the_shape_of_the_published_corpus(published, published_index):
     lengths = np.array([len(text.split()) for text in published.docs.values()])
+    counts = Counter(word for text in published.docs.values() for word in text.split())
+    assert (published.record["mean_words"], published.record["n_words"]) == (60, 20_000)
     assert lengths.min() >= 1
     assert abs(lengths.mean() - 60) < 1
-    assert (
-        published_index.df("w0") > published_index.df("w1") > published_index.df("w10") > published_index.df("w100")
-    )
+    assert abs(lengths.std() - 60 * np.sqrt(np.expm1(0.6**2))) < 2  # log-normal with sigma 0.6
+    assert abs(counts["w0"] / counts["w1"] - 2) < 0.05  # Zipf: the tenth word is a tenth as frequent as the first
+    assert abs(counts["w0"] / counts["w9"] - 10) < 0.5
+    assert [published_index.df(f"w{number}") for number in (0, 1, 10)] == [
+        held(published, f"w{number}") for number in (0, 1, 10)
+    ]
 
 
 @pytest.mark.parametrize("df", [0, 1, 49, 50])
@@ -191,6 +201,7 @@ def test_a_planted_term_may_stand_more_than_once_in_a_document():
 
 def test_no_planting_and_one_document():
     assert len(planted_corpus(1, {})) == 1
+    assert set(" ".join(planted_corpus(9, {}, n_words=1).docs.values()).split()) == {"w0"}
     assert held(planted_corpus(1, {"rare": 1}), "rare") == 1
 
 

@@ -129,6 +129,13 @@ def test_the_top_5_start_the_top_10_whatever_the_ties(scores, random):
     assert top_k(values, ties, 5).tolist() == top_k(values, ties, 10).tolist()[:5]
 
 
+@pytest.mark.parametrize("k", [1, 10, 999, 1_000, 4_999, 5_000, 5_001])
+def test_top_k_of_many_scores_is_the_start_of_their_order(k):
+    scores = np.random.default_rng(3).integers(0, 2_000, 5_000).astype(np.float64)
+    order = sorted(range(5_000), key=lambda i: (-scores[i], i))
+    assert top_k(scores, np.arange(5_000), k).tolist() == order[:k]
+
+
 @pytest.mark.parametrize("k", [0, -1, -(10**9)])
 @pytest.mark.parametrize("n", [0, 3])
 def test_k_below_1_is_refused(k, n):

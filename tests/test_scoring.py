@@ -1,6 +1,7 @@
 """The four formulas: hand-worked values, their shape, and what they refuse."""
 
 from decimal import Decimal, localcontext
+from inspect import signature
 from math import inf, isclose, nan
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragkit import bm25_score, idf, length_factor, saturation
+from ragkit import BM25Index, bm25_score, idf, length_factor, saturation
 
 quick = settings(deadline=None, derandomize=True, max_examples=200)
 
@@ -255,6 +256,15 @@ def test_terms_that_the_document_or_the_corpus_does_not_have_add_nothing():
 
 def test_a_corpus_of_empty_documents_has_no_average_length_and_needs_none():
     assert bm25_score(["a"], [], {}, n_docs=2, avgdl=0.0) == 0.0
+
+
+def test_the_defaults_are_those_of_lucene_everywhere():
+    functions = (saturation, length_factor, bm25_score, BM25Index.build, BM25Index)
+    defaults = [{name: p.default for name, p in signature(function).parameters.items()} for function in functions]
+    assert {found["k1"] for found in defaults if "k1" in found} == {1.2}
+    assert {found["b"] for found in defaults if "b" in found} == {0.75}
+    assert saturation(12) == saturation(12, 1.2, 1.0)
+    assert length_factor(200, 400) == length_factor(200, 400, 0.75)
 
 
 def test_k1_of_0_leaves_the_idf_alone():

@@ -31,7 +31,7 @@ def show(page, theme):
     """The theme that the reader's system asks for; the page follows, and its colours have arrived."""
     page.emulate_media(color_scheme=theme)
     page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
-    page.evaluate("Promise.all(document.getAnimations().map(animation => animation.finished))")
+    page.wait_for_function("!document.getAnimations().some(one => one instanceof CSSTransition)")
 
 
 @cache

@@ -21,7 +21,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 CLAIM = "application/vnd.ragkit.claim+json"
-FIELDS = ("source", "says", "quoted", "computed", "verdict", "condition")
+FIELDS = ("verdict", "source", "says", "quoted", "computed", "condition")
 VERDICTS = ("holds", "rounds differently", "conditional", "does not hold", "measured")
 Said = dict[str, dict[str, list[dict[str, Any]]]]  # "claims" or "steps" -> docname -> what its notebook says
 logger = logging.getLogger(__name__)
@@ -203,12 +203,13 @@ def run_sheet(app: Sphinx, page: str) -> Iterator[nodes.Node]:
         late = sum(step["minutes"] for step in steps if not step.get("cut"))
         yield heading(app, page, docname)
         yield nodes.paragraph("", f"{whole:g} minutes" + (f", {late:g} when late." if late < whole else "."))
-        rows = []
+        rows, at = [], 0
         for step in steps:
             first = [link(app, page, docname, step["title"], step["anchor"])]
-            rest = (f"{step['minutes']:g}", "skip" if step.get("cut") else "", step.get("say", ""))
+            rest = (f"{at:g}", f"{step['minutes']:g}", "skip" if step.get("cut") else "", step.get("say", ""))
+            at += step["minutes"]
             rows.append(("", [first, *map(prose, rest)]))
-        yield table(["section", "minutes", "when late", "say before the surprise"], rows, "rk-run-sheet")
+        yield table(["section", "at", "minutes", "when late", "say before the surprise"], rows, "rk-run-sheet")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

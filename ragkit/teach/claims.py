@@ -39,7 +39,7 @@ class Claim:
         return {"text/plain": self._text(), "text/html": self._html(), MIME: fields}
 
     def _rows(self) -> list[tuple[str, str]]:
-        rows = [(f"“{SOURCES[self.source]}” says", self.says)]
+        rows = [(f"“{SOURCES[self.source]}”, in short", self.says)]
         rows.append(("by reference" if self.reference else "computed", self.computed))
         rows += [("under the condition" if self.verdict == "conditional" else "it would hold", self.condition)]
         return [(name, value) for name, value in [*rows, ("see", self.reference)] if value]

@@ -7,11 +7,13 @@ function (d) {
     function near(typed, row) { return Math.abs(typed - row[0]) <= row[1]; }
     form.addEventListener("submit", function (event) {
       event.preventDefault();
-      var typed = parseFloat(field.value.replace(/,/g, ""));
+      // one plain number; a comma only between thousands, since 0,11 may mean two things
+      var plain = /^[-+]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?$/.test(field.value.trim()) && /\d/.test(field.value);
+      var typed = plain ? Number(field.value.trim().replace(/,/g, "")) : NaN;
       var hint = d.hints.find(function (row) { return near(typed, row); });
       var right = near(typed, d.right);
       root.classList.toggle("rk-right", right);
-      status.textContent = isNaN(typed) ? "Type a number." : right ? d.praise : "Not yet. " + (hint ? hint[2] : d.nudge);
+      status.textContent = isNaN(typed) ? "Type one number, with a point for decimals." : right ? d.praise : "Not yet. " + (hint ? hint[2] : d.nudge);
     });
   });
 }

@@ -43,7 +43,7 @@ EXERCISES = {
     ),
     "01-b": Exercise(
         lambda: float(next(df for df in range(1, 12_001) if idf(12_000, df) < float(idf(12_000, 3)) / 2)),
-        0.5,
+        0.0,  # a whole number
         "documents",
         (
             (lambda: 6.0, "Twice as many documents is far from half the weight: the logarithm sees to that."),
@@ -56,9 +56,13 @@ EXERCISES = {
     ),
     "02-a": Exercise(
         lambda: float(next(tf for tf in range(1, 1000) if saturation(tf, k1=1.2) >= 0.9 * 2.2)),
-        0.5,
+        0.0,  # a whole number
         "mentions",
-        ((lambda: 2.0, "Two mentions are worth more than one, yet far from nine tenths of the ceiling."),),
+        (
+            (lambda: 2.0, "Two mentions are worth more than one, yet far from nine tenths of the ceiling."),
+            (lambda: 12.0, "Twelve are enough. So are fewer."),
+            (lambda: 0.9 * 2.2, "That is nine tenths of the ceiling. How many mentions get there?"),
+        ),
         "The ceiling is k1 + 1. Raise tf until saturation(tf) reaches 0.9 of it.",
     ),
     "02-b": Exercise(
@@ -73,14 +77,15 @@ EXERCISES = {
         0.005,
         "length factor",
         (
-            (lambda: 8.0, "That is dl/avgdl, the factor at b = 1. At b = 0.75 a quarter of it is excused."),
+            (lambda: 8.0, "That is dl/avgdl, the factor at b = 1."),
+            (lambda: 6.0, "That is 0.75 × 8. What is excused is a quarter of what exceeds the average, not of all."),
             (lambda: float(length_factor(500, 4_000, b=0.75)), "The two lengths stand the wrong way round."),
         ),
         "length_factor(doc_len, avgdl, b).",
     ),
     "03-b": Exercise(
         lambda: 4_000 / 200,
-        0.5,
+        0.0,  # a whole number
         "mentions",
         (
             (

@@ -18,11 +18,10 @@ BLUE, GREY = PALETTE["lexical"], PALETTE["other"]
 
 def rarity() -> Explorer:
     """What a term weighs, over the size of the corpus and the number of documents that hold it."""
-    sizes = (100, 1_000, 12_000, 51_310, 1_000_000, 10_000_000)
-    held = (1, 2, 3, 5, 10, 20, 50, 100, 200, 410, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000, 10_000_000)
+    sizes = (12_000, 51_310, 250_000, 1_000_000, 10_000_000)
+    held = (1, 2, 3, 5, 10, 20, 50, 100, 200, 410, 1_000, 2_000, 5_000, 12_000)  # none above the smallest corpus
 
     def compute(n_docs: int, df: int) -> Frame:
-        df = min(df, n_docs)  # the curve ends where every document holds the term
         dfs = np.unique(np.geomspace(1, n_docs, 60).round())
         return {"n_docs": n_docs, "df": df, "idf": idf(n_docs, df), "dfs": dfs, "idfs": idf(n_docs, dfs)}
 
@@ -84,7 +83,7 @@ def repetition() -> Explorer:
         return f"{whole}; the last of the {tf} added {frame['last']:.4f}" if tf > 1 else whole
 
     return Explorer(
-        "What the next mention is worth",
+        "What mentions are worth",
         (
             Control("k1", "k1", steps(0, 3, 0.1), 1.2, "{:.1f}"),
             Control("tf", "mentions, tf", (1, 2, 3, 5, 8, 12, 20), 12),
@@ -95,8 +94,8 @@ def repetition() -> Explorer:
         readout,
         call=lambda frame: f"saturation({frame['tf']}, k1={frame['k1']:.1f})",
         alt=lambda frame: (
-            f"A curve climbs towards a dotted ceiling at {frame['k1'] + 1:.1f}; a dot marks {frame['tf']} mentions, "
-            f"worth {frame['worth']:.2f}."
+            f"A curve {'climbs towards' if frame['k1'] else 'lies flat on'} a dotted ceiling at "
+            f"{frame['k1'] + 1:.1f}; a dot marks {frame['tf']} mentions, worth {frame['worth']:.2f}."
         ),
     )
 
@@ -144,8 +143,9 @@ def length(tf: int = 1, k1: float = 1.2) -> Explorer:
             f"saturation({tf}, k1={k1:g}, length_factor=length_factor({frame['ratio']:g}, 1, b={frame['b']:.2f}))"
         ),
         alt=lambda frame: (
-            f"A curve falls from {frame['curve'][0]:.2f} at length zero to {frame['curve'][-1]:.2f} at ten times the "
-            f"average; a dot marks {frame['ratio']:g} times the average, worth {frame['worth']:.2f}."
+            f"A curve {'falls' if frame['b'] else 'runs level'} from {frame['curve'][0]:.2f} at length zero to "
+            f"{frame['curve'][-1]:.2f} at ten times the average; a dot marks {frame['ratio']:g} times the average, "
+            f"worth {frame['worth']:.2f}."
         ),
     )
 
@@ -206,7 +206,8 @@ def two_documents(index: BM25Index, docs: Mapping[str, str], query: str, first: 
         draw,
         readout,
         call=lambda frame: (
-            f"index.with_params(k1={frame['k1']:.1f}, b={frame['b']:.2f}).explain({frame['query']!r}, doc_id).total"
+            f"index.with_params(k1={frame['k1']:.1f}, b={frame['b']:.2f})"
+            f".explain({frame['query']!r}, {next(iter(frame['bars']))!r})"
         ),
         alt=lambda frame: "Two stacked bars. " + ". ".join(_sum_line(*bar) for bar in frame["bars"].items()) + ".",
         texts=(
@@ -256,7 +257,8 @@ def term_weights(index: BM25Index, terms: Sequence[str]) -> Picture:
         figure,
         alt=f"{len(ordered)} horizontal bars, one a term: {common} is shortest at {weights[common]:.2f}, "
         f"{rare} is longest at {weights[rare]:.2f}.",
-        caption=f"A word weighs what it tells you about the page. Here {common} tells you next to nothing.",
+        caption=f"{common}, on {index.df(common) / n_docs:.0%} of the pages, weighs {weights[common]:.2f}; "
+        f"{rare}, on {index.df(rare) / n_docs:.1%}, weighs {weights[rare]:.2f}.",
     )
 
 
@@ -264,20 +266,20 @@ def ceiling_shares(k1s: tuple[float, float] = (1.2, 1.5)) -> Picture:
     """Curves: the share of its own ceiling that a number of mentions reaches, under two settings of k1."""
     counts = list(range(1, 21))
     figure, axes = canvas("low")
-    for k1, style in zip(k1s, ("o-", "s--"), strict=True):
-        axes.plot(counts, saturation(counts, k1) / np.float64(k1 + 1), style, markevery=4, label=f"k1 = {k1:g}")
+    for k1, style, colour, offset in zip(k1s, ("o-", "^-"), (BLUE, GREY), ((-30, 6), (4, -16)), strict=True):
+        share = saturation(counts, k1) / np.float64(k1 + 1)
+        axes.plot(counts, share, style, color=colour, markevery=4)
+        axes.annotate(f"k1 = {k1:g}", (4, share[3]), offset, textcoords="offset points")
     axes.axhline(1, color=INK, linestyle=":", linewidth=1)
-    axes.annotate("ceiling", (20, 1), (0, -12), textcoords="offset points", ha="right")
-    axes.set(
-        xlim=(0, 20.5), ylim=(0, 1.15), xlabel="mentions, tf", ylabel="share of the ceiling", xticks=range(0, 21, 4)
-    )
-    axes.legend(loc="lower right")
+    axes.annotate("ceiling", (20, 1), (0, 4), textcoords="offset points", ha="right")
+    axes.set(xlim=(0, 20.5), ylim=(0, 1.2), xticks=range(0, 21, 4))
+    axes.set(xlabel="mentions, tf", ylabel="share of the ceiling")
     low, high = (float(saturation(12, k1)) / (k1 + 1) for k1 in k1s)
     return picture(
         figure,
-        alt=f"Two curves climb towards a dotted ceiling at one; the solid one, k1 {k1s[0]:g}, stays above the dashed "
-        f"one, k1 {k1s[1]:g}.",
-        caption=f"At twelve mentions the settings are {abs(low - high):.3f} apart, each in shares of its own ceiling.",
+        alt=f"Two curves climb towards a dotted ceiling at one; the one for k1 {k1s[0]:g}, with circles, stays above "
+        f"the one for k1 {k1s[1]:g}, with triangles.",
+        caption=f"At twelve mentions the settings are {abs(low - high):.3f} apart, in shares of their own ceilings.",
     )
 
 

@@ -25,6 +25,7 @@ function (d) {
       verdict.textContent = chosen === d.right ? "Right." : "Not that one. " + d.reasons[chosen];
       details.hidden = false;
       details.open = true;
+      details.querySelector("summary").focus();  // the button that had the focus is gone
     });
   });
 }

@@ -272,6 +272,12 @@ def test_k_larger_than_the_hits_gives_the_hits(manual):
     assert manual.search("belt", k=5) == manual.search("belt", k=1)
 
 
+def test_a_search_gives_10_hits_and_a_run_keeps_100_where_nothing_else_is_asked():
+    index = BM25Index.build({f"d{number}": "pump" for number in range(120)})
+    assert len(index.search("pump")) == 10
+    assert len(index.run({"q": "pump"})["q"]) == 100
+
+
 @pytest.mark.parametrize("k", [0, -1, np.int64(0), 0.5])
 @pytest.mark.parametrize("query", ["pump", "unknown", ""])
 def test_k_below_1_is_refused_whatever_the_query(manual, k, query):
@@ -500,6 +506,7 @@ def test_an_index_that_was_used_can_be_copied_pickled_compared_and_hashed(manual
         assert twin.search("pump page_size") == hits
     assert manual.with_params() != manual
     assert BM25Index.build(PUMPS) != BM25Index.build(PUMPS)
+    assert BM25Index.build(PUMPS).postings != BM25Index.build(PUMPS).postings
     assert len({manual, manual, manual.with_params(k1=2)}) == 2
 
 

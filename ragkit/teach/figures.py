@@ -36,9 +36,9 @@ HEIGHTS = {"low": 2.4, "tall": 3.4}
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",  # text stays text: it can be searched, selected and read aloud
     "svg.hashsalt": "ragkit",  # the same figure gives the same bytes
-    "font.size": 9.5,
+    "font.size": 10,
     "axes.titlesize": 10,
-    "axes.labelsize": 9.5,
+    "axes.labelsize": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.prop_cycle": cycler(color=[PALETTE["lexical"], PALETTE["dense"], PALETTE["fused"]]),

@@ -31,7 +31,7 @@ def show(page, theme):
     """The theme that the reader's system asks for; the page follows, and its colours have arrived."""
     page.emulate_media(color_scheme=theme)
     page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
-    page.wait_for_function("!document.getAnimations().some(one => one instanceof CSSTransition)")
+    page.wait_for_function("document.getAnimations().every(one => one.playState !== 'running')")
 
 
 @cache
@@ -113,19 +113,27 @@ def test_every_claim_has_its_anchor_in_a_chapter_and_on_the_page_of_claims(site)
 OWN, SHARED = 350_000, 900_000  # bytes, compressed: the page with its own pictures; theme, formulas, fonts
 
 
+def compressed(response):
+    return len(gzip.compress(response.body(), 6, mtime=0))
+
+
 def test_what_the_pages_weigh(visit, site, capsys):
     own, shared = {}, {}
+    context = visit().context
     for name in PAGES:
-        page = visit().context.new_page()
+        page = context.new_page()
         responses = []
         page.on("response", lambda response, to=responses: to.append(response))
         page.goto(site.page(name), wait_until="load")
         settle(page)
-        page.wait_for_load_state("networkidle")
-        size = {response.url: len(gzip.compress(response.body(), 6, mtime=0)) for response in responses}
-        own[name] = sum(n for url, n in size.items() if "/_static/" not in url)
-        shared |= {url: n for url, n in size.items() if "/_static/" in url}
-        assert site.page(name) in size
+        own[name] = 0
+        for response in responses:
+            if "/_static/" not in response.url:
+                own[name] += compressed(response)
+            elif response.url not in shared:
+                shared[response.url] = compressed(response)
+        assert site.page(name) in [response.url for response in responses]
+        page.close()
     with capsys.disabled():
         print("\ncompressed, in kB:", *(f"  {n / 1000:7.1f}  {name}" for name, n in own.items()), sep="\n")
         print(f"  {sum(shared.values()) / 1000:7.1f}  shared by all pages")
@@ -247,7 +255,8 @@ def test_an_explorer_moves_by_mouse_and_by_keyboard(visit, site, chapter, name, 
                 page.keyboard.press(key)
                 moved(to)
             for what in ("readout", "call", "alt", "picture"):
-                assert len({str(state[what]) for state in states}) >= 5, f"{control.name} hardly moves the {what}"
+                seen = len({state[what] for state in states})
+                assert seen >= min(4, len(control.values)), f"{control.name} hardly moves the {what}"
 
             page.keyboard.press("Home")
             for _ in range(start):
@@ -422,23 +431,24 @@ def test_an_exercise_says_what_the_kernel_says(visit, site, name, look):
         typed = [exercise.right() + 1e6, *(value() for value, _ in exercise.hints), exercise.right()]
         messages = set()
         for number, value in enumerate(typed):
-            field.fill(f"{value:.6f}")
+            written = f"{value:.6f}".rstrip("0").rstrip(".")
+            field.fill(written)
             if number % 2:
                 button.click()
             else:
                 field.press("Enter")
-            outcome = check(id, value)
+            outcome = check(id, float(written))
             assert status.inner_text() == outcome.message
             assert ("rk-right" in root.get_attribute("class")) == (outcome.state == "right")
             messages.add(outcome.message)
-        assert len(messages) == len(typed)
+        assert len(messages) == len(typed)  # each likely mistake has its own hint
         assert outcome.state == "right"
-        for rubbish in ("about eight", "", "  ", "?"):
+        for rubbish in ("about eight", "8 apples", "1/9", "0,11", "1e1", "", "  ", "?", "."):
             field.fill(rubbish)
             field.press("Enter")
-            assert status.inner_text() == "Type a number."
+            assert status.inner_text().startswith("Type one number"), rubbish
             assert "rk-right" not in root.get_attribute("class")
-        field.fill(f"{exercise.right():,.4f}")  # with commas between the thousands
+        field.fill(f" {exercise.right():,.4f} ")  # with commas between the thousands
         button.click()
         assert status.inner_text() == exercise.praise
 

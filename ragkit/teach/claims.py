@@ -3,7 +3,7 @@
 The verdict is computed. A quoted number holds when the computed one rounds to it at the digits written. It "rounds
 differently" when the last digit is off by one and the whole by less than a hundredth: 8.15 for 8.14, not 1.9 for
 2.0. Otherwise it does not hold. A statement holds when its check does. A condition that the source does not state
-makes a claim conditional.
+makes a claim conditional. What a machine decides is measured.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SOURCES = {
     "D2": "BM25 and lexical search",
     "D3": "recall@50 against precision@5",
 }
-Verdict = Literal["holds", "rounds differently", "conditional", "does not hold"]
+Verdict = Literal["holds", "rounds differently", "conditional", "does not hold", "measured"]
 MIME = "application/vnd.ragkit.claim+json"
 
 
@@ -64,6 +64,7 @@ def claim(
     computed: float | str,
     quoted: str = "",
     holds: bool | None = None,
+    measured: bool = False,
     condition: str = "",
     reference: str = "",
     show: str = "{}",
@@ -72,10 +73,11 @@ def claim(
 
     quoted: the number as the source writes it ("8.15"); the verdict compares `computed`, a number, with it.
     holds: for what is not one number: whether it was seen to hold, a value that the page computes.
+    measured: for what a machine decides: `computed` says what was measured, and there is no right or wrong.
     condition: what must be so for the claim to be right, where the source does not say it.
     reference: where to read it, for a fact that no computation settles.
     show: format of a computed number, "{:.4f}".
-    ValueError for an unknown source, and unless exactly one of `quoted` and `holds` is given.
+    ValueError for an unknown source, and unless exactly one of `quoted`, `holds` and `measured` is given.
 
     >>> claim("idf-rare", "D1", "idf is about 8.15", quoted="8.15", computed=8.13998, show="{:.4f}").verdict
     'rounds differently'
@@ -84,9 +86,11 @@ def claim(
     """
     if source not in SOURCES:
         raise ValueError(f"claim {id}: no source {source!r}; the sources are {', '.join(SOURCES)}")
-    if (quoted == "") == (holds is None):
-        raise ValueError(f"claim {id}: give either the quoted number or whether it holds")
-    verdict: Verdict = compare_quoted(quoted, float(computed)) if quoted else ("holds" if holds else "does not hold")
+    if [bool(quoted), holds is not None, measured].count(True) != 1:
+        raise ValueError(f"claim {id}: give one of the quoted number, whether it holds, and that it is measured")
+    verdict: Verdict = "measured" if measured else "holds" if holds else "does not hold"
+    if quoted:
+        verdict = compare_quoted(quoted, float(computed))
     if verdict == "holds" and condition:
         verdict = "conditional"
     return Claim(id, source, says, show.format(computed), verdict, quoted, condition, reference)

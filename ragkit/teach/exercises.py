@@ -61,7 +61,7 @@ EXERCISES = {
         (
             (lambda: 2.0, "Two mentions are worth more than one, yet far from nine tenths of the ceiling."),
             (lambda: 12.0, "Twelve are enough. So are fewer."),
-            (lambda: 0.9 * 2.2, "That is nine tenths of the ceiling. How many mentions get there?"),
+            (lambda: round(0.9 * 2.2, 2), "That is nine tenths of the ceiling. How many mentions get there?"),
         ),
         "The ceiling is k1 + 1. Raise tf until saturation(tf) reaches 0.9 of it.",
     ),

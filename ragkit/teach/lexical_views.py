@@ -267,7 +267,7 @@ def ceiling_shares(k1s: tuple[float, float] = (1.2, 1.5)) -> Picture:
     counts = list(range(1, 21))
     figure, axes = canvas("low")
     for k1, style, colour, offset in zip(k1s, ("o-", "^-"), (BLUE, GREY), ((-30, 6), (4, -16)), strict=True):
-        share = saturation(counts, k1) / np.float64(k1 + 1)
+        share = np.asarray(saturation(counts, k1)) / (k1 + 1)
         axes.plot(counts, share, style, color=colour, markevery=4)
         axes.annotate(f"k1 = {k1:g}", (4, share[3]), offset, textcoords="offset points")
     axes.axhline(1, color=INK, linestyle=":", linewidth=1)

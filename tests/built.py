@@ -4,13 +4,12 @@ Registered by `pytest_plugins` in conftest.py. The notebooks that the build exec
 """
 
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import ThreadingHTTPServer
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Request, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Route, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,7 +31,7 @@ _spec.loader.exec_module(screenshots)
 
 # What the theme says on every page; it harms nothing. Anything else on the console is an error of ours.
 HARMLESS = (
-    "Identifier 'THEBE_JS_URL' has already been declared",  # sphinx-book-theme includes one line twice
+    "Identifier 'THEBE_JS_URL' has already been declared",  # sphinx-thebe writes one line twice
     "Got invalid theme mode: . Resetting to auto.",  # pydata-sphinx-theme, on a reader's first visit
 )
 
@@ -178,7 +177,7 @@ def settle(page: Page) -> None:
 
 
 @pytest.fixture
-def visit(browser: Browser, site: Site) -> Iterator[type]:
+def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Visit]]:
     """Call it for a context of the browser. When the test ends, none may have asked elsewhere or met an error."""
     visits: list[Visit] = []
 
@@ -191,9 +190,6 @@ def visit(browser: Browser, site: Site) -> Iterator[type]:
 
     yield begin
     for one in visits:
-        with_pages = one.context.pages
-        for page in with_pages:
-            page.close()
         one.context.close()
     for one in visits:
         one.assert_quiet()

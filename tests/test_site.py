@@ -156,7 +156,7 @@ STATE = """root => {
     readout: text(".rk-readout"), call: text(".rk-call"),
     alt: root.querySelector(".rk-picture").getAttribute("aria-label"),
     picture: root.querySelector("svg").innerHTML,
-    drawn: drawn.map(mark => [mark.tagName, ...["d", "x", "y"].map(name => mark.getAttribute(name)), mark.textContent])
+    drawn: drawn.map(mark => [mark.tagName, ...["d", "x", "y"].map(n => mark.getAttribute(n)), mark.textContent])
   };
 }"""
 
@@ -236,7 +236,10 @@ def test_an_explorer_moves_by_mouse_and_by_keyboard(visit, site, chapter, name, 
                 at = [state["positions"][number] for state in states[-2:]]
                 assert at[0] != at[1]
                 assert to in (None, at[1])
-                assert states[-1]["positions"] == [*begin["positions"][:number], at[1], *begin["positions"][number + 1 :]]
+                rest = [
+                    state["positions"][:number] + state["positions"][number + 1 :] for state in (begin, states[-1])
+                ]
+                assert rest[0] == rest[1]  # the other sliders stand still
 
             _, at = thumb(slider)
             page.mouse.click(*at(away))  # on the track
@@ -276,10 +279,9 @@ def test_every_frame_of_an_explorer_is_the_one_that_python_computes(visit, site,
               const inputs = [...root.querySelectorAll("input")];
               inputs.forEach((input, i) => { input.value = positions[i] });
               inputs[0].dispatchEvent(new Event("input"));
-              const {picture, disabled, ...state} = (%s)(root);
+              const {picture, disabled, ...state} = (STATE)(root);
               return state;
-            })"""
-            % STATE,
+            })""".replace("STATE", STATE),
             list(itertools.product(*(range(len(control.values)) for control in explorer.controls))),
         )
         assert len(shown) == len(list(explorer.grid()))
@@ -490,9 +492,9 @@ def test_a_page_fits_and_can_be_read_by_every_reader(visit, site, name):
             assert page.evaluate(CUT_OFF) == [], f"cut off at the right of a window of {width}"
             assert page.evaluate(FAINT) == [], (width, theme)
             if width == WIDTHS[0]:
-                assert violations(page) == [], theme
-        if width != WIDTHS[0]:  # colours do not depend on the width, and take the longest
-            assert violations(page, rules={"color-contrast": {"enabled": False}}) == []
+                assert violations(page, runOnly=["color-contrast"]) == [], theme
+        # colours take the longest, and do not depend on the width; nothing else depends on the theme
+        assert violations(page, rules={"color-contrast": {"enabled": False}}) == [], width
         page.close()
 
 
@@ -505,7 +507,6 @@ CUT_OFF = """() => [...document.querySelectorAll("article *")].filter(element =>
       return false;
   return true;
 }).map(element => element.outerHTML.slice(0, 200))"""
-
 
 
 def commit_everything(page):
@@ -580,7 +581,7 @@ def test_from_a_stick_the_sliders_move_too(visit, site, chapter, name):
     for root, explorer in paired(page, chapter):
         begin = root.evaluate(STATE)
         root.locator("input").first.focus()
-        page.keyboard.press("Home")
+        page.keyboard.press("End" if begin["positions"][0] == 0 else "Home")
         now = root.evaluate(STATE)
         assert_shows_what_python_computes(explorer, now)
         assert now["readout"] != begin["readout"]

@@ -8,6 +8,7 @@ makes a claim conditional. What a machine decides is measured.
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
+from math import isfinite
 from typing import Any, Literal
 
 from ragkit.teach.page import escape, style
@@ -97,11 +98,13 @@ def claim(
 
 
 def compare_quoted(quoted: str, computed: float) -> Verdict:
-    """Judge a number as written against its computed value.
+    """Judge a number as written against its computed value. ValueError for a computed NaN or infinity.
 
     >>> compare_quoted("3.38", 3.3754), compare_quoted("8.15", 8.13998), compare_quoted("1.9", 2.0)
     ('holds', 'rounds differently', 'does not hold')
     """
+    if not isfinite(computed):
+        raise ValueError(f"{computed} was computed where {quoted} is quoted: that is no number to compare")
     written = Decimal(quoted.replace(",", ""))
     digit = Decimal(1).scaleb(int(written.as_tuple().exponent))
     rounded = Decimal(repr(computed)).quantize(digit, ROUND_HALF_EVEN)

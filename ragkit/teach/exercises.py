@@ -48,7 +48,7 @@ EXERCISES = {
         (
             (lambda: 6.0, "Twice as many documents is far from half the weight: the logarithm sees to that."),
             (
-                lambda: float(max(df for df in range(1, 12_001) if idf(12_000, df) >= float(idf(12_000, 3)) / 2)),
+                lambda: float(next(df for df in range(1, 12_001) if idf(12_000, df) < idf(12_000, 3) / 2) - 1),
                 "There the weight is still half or more. One document further.",
             ),
         ),

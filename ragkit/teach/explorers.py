@@ -96,6 +96,7 @@ class Explorer:
         figure, axes = canvas(self.height, left=self.left)
         self.backdrop(axes, frame)
         axes.set_autoscale_on(False)
+        axes.set_prop_cycle(None)  # from the first colour, as in every frame of _layers
         self.draw(axes, frame)
         return svg(figure)
 
@@ -194,6 +195,7 @@ def _layers(explorer: Explorer) -> tuple[str, list[str]]:
     _wipe(axes)
     movers = []
     for frame in explorer.grid():
+        axes.set_prop_cycle(None)
         explorer.draw(axes, frame)
         drawn = svg(figure)
         movers.append(drawn[drawn.index("<g ") : drawn.rindex("</svg>")])

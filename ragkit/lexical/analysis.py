@@ -6,7 +6,7 @@ A retriever compares terms and never sees the text again, so every choice made h
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from inspect import ismethod
@@ -38,6 +38,10 @@ IDENTIFIER = (
 )
 STANDARD = rf"{IDENTIFIER}|{WORD}"
 
+# Patterns none of whose matches holds, or looks across, white space: what stands between two spaces is then analysed
+# alike wherever it stands. For another pattern that cannot be told without reading it.
+WITHIN_SPACES = frozenset({STANDARD, WORD, r"\S+", r"\w+", r"\b\w\w+\b", r"(?u)\b\w\w+\b", "[A-Za-z0-9]+"})
+
 _POSSESSIVE = re.compile(r"'[sS]\Z")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2,})")
 _SEPARATORS = (re.compile("/"), re.compile(r"\."), re.compile("-"), re.compile("_"), _CAMEL)
@@ -62,6 +66,8 @@ def identifier_parts(token: str) -> list[str]:
     >>> identifier_parts("MX-4471-B"), identifier_parts("numpy.matrix_norm"), identifier_parts("pump")
     (['MX', '4471', 'B'], ['numpy', 'matrix_norm', 'matrix', 'norm'], [])
     """
+    if token.isalnum() and (rest := token[1:]) == rest.lower():
+        return []  # the common case first: no separator, and no capital inside
     for separator in _SEPARATORS:
         pieces = [piece for piece in separator.split(token) if piece]
         if len(pieces) > 1:
@@ -127,9 +133,27 @@ class Analyzer:
         """Analyse one text."""
         if not isinstance(text, str):
             raise TypeError(f"an analyzer reads a string, not {type(text).__name__}")
+        return self._join(self._tokens(text))
+
+    def pieces(self, text: str) -> Sequence[str]:
+        """Cut a text into pieces that can be analysed one by one, each by `terms_of`, with the same result.
+
+        A text repeats its pieces, so who reads many texts analyses each piece once. Pieces are what stands between
+        white space where the pattern is known to stay within it, which costs one call of str.split; else tokens.
+
+        >>> Analyzer.standard().pieces("the pump's belt, the BELT")
+        ['the', "pump's", 'belt,', 'the', 'BELT']
+        """
+        return text.split() if self.pattern in WITHIN_SPACES else list(self._tokens(text))
+
+    def terms_of(self, piece: str) -> Terms:
+        """The terms of one of the `pieces` of a text."""
+        return self(piece) if self.pattern in WITHIN_SPACES else self._join([piece])
+
+    def _join(self, tokens: Iterable[str]) -> Terms:
         words: list[str] = []
         parts: list[str] = []
-        for token in self._tokens(text):
+        for token in tokens:
             own, of_identifier = self._forms(token)
             words += own
             parts += of_identifier

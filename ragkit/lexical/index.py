@@ -1,106 +1,22 @@
 """An inverted index that explains its scores.
 
-A posting says: this term stands in this document, so many times. The index keeps, for each term, one run of
-postings, and the documents' lengths. Nothing changes after it is built; other parameters make another index over
-the same postings.
+The postings say which documents hold a term, and how often; a search reads those of the query's terms and no other.
+Nothing changes after an index is built; other parameters make another index over the same postings.
 """
 
-from array import array
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.lexical.analysis import Analyzer, Terms
+from ragkit.lexical.explanation import Explanation, TermScore
+from ragkit.lexical.postings import Postings, Text, collect, terms_of
 from ragkit.lexical.scoring import check_parameters, idf, length_factor, saturation
 from ragkit.progress import progress
 from ragkit.ranking import Hit, Hits, Run, tie_order, top_k
-
-Text = str | Sequence[str]  # a text goes through the analyzer; a list is terms already
-
-
-class TermScore(NamedTuple):
-    """One row of an explanation: what one term of the query adds to the score."""
-
-    term: str
-    is_part: bool  # a piece of an identifier of the query
-    tf: int
-    df: int
-    idf: float
-    saturation: float
-    score: float  # idf · saturation
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a document has its score: one row for each term of the query. `total` equals the score."""
-
-    doc_id: str
-    rows: tuple[TermScore, ...]
-    doc_len: int
-    length_factor: float
-    k1: float
-    b: float
-    note: str = ""  # why no row can count, where the reason is not this document
-
-    @property
-    def total(self) -> float:
-        """The score: the sum of the rows, in the order of the query."""
-        return sum(row.score for row in self.rows)
-
-    def _cells(self) -> list[tuple[str, ...]]:
-        return [
-            (
-                f"{row.term} (part)" if row.is_part else row.term,
-                str(row.tf),
-                str(row.df),
-                f"{row.idf:.4f}",
-                f"{row.saturation:.4f}",
-                f"{row.score:.4f}",
-            )
-            for row in self.rows
-        ]
-
-    def _caption(self) -> str:
-        if self.note:
-            return f"{self.doc_id}: 0 ({self.note})"
-        return (
-            f"{self.doc_id}: {self.total:.4f} "
-            f"({self.doc_len} terms, length factor {self.length_factor:.4f}, k1 = {self.k1:g}, b = {self.b:g})"
-        )
-
-    def __str__(self) -> str:
-        table = [_HEAD, *self._cells(), ("total", "", "", "", "", f"{self.total:.4f}")]
-        widths = [max(len(row[column]) for row in table) for column in range(len(_HEAD))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if column == 0 else cell.rjust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in table
-        ]
-        return "\n".join([self._caption(), *lines])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{cell}</th>" for cell in _HEAD)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells()
-        )
-        total = f'<tr><th colspan="{len(_HEAD) - 1}">total</th><td>{self.total:.4f}</td></tr>'
-        return (
-            f'<table class="rk-table"><caption>{escape(self._caption())}</caption>'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody><tfoot>{total}</tfoot></table>"
-        )
-
-
-_HEAD = ("term", "tf", "df", "idf", "saturation", "score")
 
 
 @dataclass(frozen=True)
@@ -112,31 +28,6 @@ class IndexStats:
     n_postings: int
     bytes_per_posting: float  # document numbers, frequencies, offsets and lengths; without the vocabulary
     avgdl: float
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Postings:
-    """The part of an index that no parameter changes.
-
-    The postings of term number t are `doc_numbers[offsets[t]:offsets[t + 1]]` and the same slice of `frequencies`.
-    """
-
-    doc_ids: tuple[str, ...]
-    vocabulary: Mapping[str, int]
-    offsets: NDArray[np.int64]
-    doc_numbers: NDArray[np.intc]
-    frequencies: NDArray[np.intc]
-    doc_lengths: NDArray[np.intc]
-
-    def of(self, term: str) -> slice:
-        """Where the postings of a term stand; an empty slice for an unknown term."""
-        number = self.vocabulary.get(term)
-        return slice(0, 0) if number is None else slice(int(self.offsets[number]), int(self.offsets[number + 1]))
-
-    @cached_property
-    def doc_number(self) -> Mapping[str, int]:
-        """Number of each document by id."""
-        return {doc_id: number for number, doc_id in enumerate(self.doc_ids)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +72,7 @@ class BM25Index:
         """
         check_parameters(k1, b)
         analyzer = Analyzer.standard() if analyzer is None else analyzer
-        return cls(_collect(_pairs(docs), analyzer), analyzer, k1, b)
+        return cls(collect(docs, analyzer), analyzer, k1, b)
 
     def search(self, query: Text, k: int = 10) -> Hits:
         """The k best documents, best first: a list of `Hit`. ValueError for k < 1.
@@ -265,7 +156,7 @@ class BM25Index:
         return number
 
     def _analyse(self, query: Text) -> Terms:
-        return _terms_of(query, self.analyzer, "the query")
+        return terms_of(query, self.analyzer, "the query")
 
     def _contributions(self, term: str) -> tuple[NDArray[np.intc], NDArray[np.float64]]:
         """The documents that hold a term, and what it adds to the score of each."""
@@ -304,64 +195,3 @@ class BM25Index:
         tf = int(self.postings.frequencies[self.postings.of(term)][at[0]])
         worth = float(saturation(tf, self.k1, self._length_factors[number]))
         return TermScore(term, is_part, tf, df, weight, worth, float(added[at[0]]))
-
-
-def _pairs(docs: Mapping[str, Text] | Iterable[tuple[str, Text]]) -> Iterable[tuple[str, Text]]:
-    if isinstance(docs, str | bytes):
-        raise TypeError('docs is one string; give {"d1": "text", ...} or pairs (id, text)')
-    return docs.items() if isinstance(docs, Mapping) else docs
-
-
-def _terms_of(text: Text, analyzer: Analyzer, whose: str) -> Terms:
-    if isinstance(text, str):
-        return analyzer(text)
-    if isinstance(text, Sequence) and not isinstance(text, bytes | bytearray):
-        terms = tuple(text)
-        if all(isinstance(term, str) for term in terms):
-            return Terms(terms, ())
-    raise TypeError(f"{whose} is {type(text).__name__}; give a text, or a list of terms, each a string")
-
-
-def _collect(pairs: Iterable[tuple[str, Text]], analyzer: Analyzer) -> Postings:
-    """Read the documents once; then group the postings by term, documents in the order they came."""
-    doc_ids: dict[str, None] = {}
-    vocabulary: dict[str, int] = {}
-    # array('i') is a C int, four bytes here, where a list of ints costs eight a reference and 28 an object
-    term_numbers, doc_numbers, frequencies, doc_lengths = array("i"), array("i"), array("i"), array("i")
-    for pair in progress(pairs, "index"):
-        doc_id, text = _checked(pair)
-        if doc_id in doc_ids:
-            raise ValueError(f"document id {doc_id!r} is given twice; ids are compared as strings")
-        words, parts = _terms_of(text, analyzer, f"document {doc_id!r}")
-        counts = Counter(words)
-        counts.update(parts)
-        term_numbers.extend([vocabulary.setdefault(term, len(vocabulary)) for term in counts])
-        frequencies.extend(counts.values())
-        doc_numbers.extend([len(doc_ids)] * len(counts))
-        doc_lengths.append(len(words))
-        doc_ids[doc_id] = None
-    if not doc_ids:
-        raise ValueError("no documents: there is nothing to search")
-    terms = np.frombuffer(term_numbers, dtype=np.intc)
-    by_term = np.argsort(terms, kind="stable")
-    offsets = np.zeros(len(vocabulary) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(terms, minlength=len(vocabulary)), out=offsets[1:])
-    return Postings(
-        tuple(doc_ids),
-        vocabulary,
-        _frozen(offsets),
-        _frozen(np.frombuffer(doc_numbers, dtype=np.intc)[by_term]),
-        _frozen(np.frombuffer(frequencies, dtype=np.intc)[by_term]),
-        _frozen(np.array(doc_lengths, dtype=np.intc)),
-    )
-
-
-def _checked(pair: Any) -> tuple[str, Text]:  # noqa: ANN401 - whatever the caller's iterable yields
-    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-        raise TypeError(f"docs holds {str(pair)[:60]!r}; give {{id: text}} or pairs (id, text)")
-    return str(pair[0]), pair[1]
-
-
-def _frozen(values: NDArray[Any]) -> NDArray[Any]:
-    values.setflags(write=False)
-    return values

@@ -85,10 +85,18 @@ def saturation(tf: Numbers, k1: float = 1.2, length_factor: Numbers = 1.0) -> Fl
         raise ValueError(f"tf is {tf}; a term occurs 0 times or more")
     if not np.all((lf >= 0) & (lf < np.inf)):
         raise ValueError(f"length_factor is {length_factor}; it must be 0 or more")
-    numerator, denominator = np.broadcast_arrays(t * (k1 + 1.0), t + k1 * lf)
-    worth = np.zeros_like(numerator)
-    np.divide(numerator, denominator, out=worth, where=numerator > 0)
-    return _plain(worth)
+    t, damping = np.broadcast_arrays(t, k1 * lf)
+    return _plain(saturate(t, damping, k1))
+
+
+def saturate(tf: NDArray[np.float64], damping: NDArray[np.float64], k1: float) -> NDArray[np.float64]:
+    """The formula of `saturation` over arrays, without its checks; `damping` is k1 · length_factor.
+
+    >>> saturate(np.array([0.0, 1.0, 12.0]), np.array([1.2, 1.2, 1.2]), 1.2).round(4).tolist()
+    [0.0, 1.0, 2.0]
+    """
+    numerator = tf * (k1 + 1.0)
+    return np.divide(numerator, tf + damping, out=np.zeros_like(numerator), where=numerator > 0)
 
 
 def bm25_score(

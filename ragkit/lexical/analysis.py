@@ -42,6 +42,10 @@ STANDARD = rf"{IDENTIFIER}|{WORD}"
 # alike wherever it stands. For another pattern that cannot be told without reading it.
 WITHIN_SPACES = frozenset({STANDARD, WORD, r"\S+", r"\w+", r"\b\w\w+\b", r"(?u)\b\w\w+\b", "[A-Za-z0-9]+"})
 
+# Patterns by which a plain word, ASCII letters and digits, is one token, whatever of this punctuation it touches.
+WORD_ALONE = frozenset({STANDARD, WORD, r"\w+", "[A-Za-z0-9]+"})
+_PUNCTUATION = ".,;:!?()[]{}\"<>*"
+
 _POSSESSIVE = re.compile(r"'[sS]\Z")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2,})")
 _SEPARATORS = (re.compile("/"), re.compile(r"\."), re.compile("-"), re.compile("_"), _CAMEL)
@@ -66,7 +70,7 @@ def identifier_parts(token: str) -> list[str]:
     >>> identifier_parts("MX-4471-B"), identifier_parts("numpy.matrix_norm"), identifier_parts("pump")
     (['MX', '4471', 'B'], ['numpy', 'matrix_norm', 'matrix', 'norm'], [])
     """
-    if token.isalnum() and (rest := token[1:]) == rest.lower():
+    if token.isalnum() and token[1:] == token[1:].lower():
         return []  # the common case first: no separator, and no capital inside
     for separator in _SEPARATORS:
         pieces = [piece for piece in separator.split(token) if piece]
@@ -148,7 +152,25 @@ class Analyzer:
 
     def terms_of(self, piece: str) -> Terms:
         """The terms of one of the `pieces` of a text."""
+        if self._is_plain_word(piece):
+            return Terms(self._terms([piece]), ())
         return self(piece) if self.pattern in WITHIN_SPACES else self._join([piece])
+
+    def bare(self, piece: str) -> str:
+        """The plain word that a piece is, without its punctuation and capital, where it is no more: its terms are the same.
+
+        >>> [Analyzer.standard().bare(piece) for piece in ("Belt,", "(belt)", "belt's", "page_size.", "pageSize")]
+        ['belt', 'belt', "belt's", 'page_size.', 'pageSize']
+        """
+        word = piece.strip(_PUNCTUATION)
+        if not self._is_plain_word(word):
+            return piece
+        return word.lower() if self.lower else word
+
+    def _is_plain_word(self, piece: str) -> bool:
+        return (
+            piece.isalnum() and piece.isascii() and piece[1:] == piece[1:].lower() and self.pattern in WORD_ALONE
+        )
 
     def _join(self, tokens: Iterable[str]) -> Terms:
         words: list[str] = []

@@ -107,13 +107,14 @@ def _listed(terms: Any, whose: str) -> tuple[str, ...]:  # noqa: ANN401 - whatev
 
 
 class _Numbers(dict[str, int]):
-    """Number of each piece; one that is new is handed to `add`, which gives the next number."""
+    """Number of each piece. One that is new has the number of its bare form, or is handed to `add` for the next."""
 
-    def __init__(self, add: Callable[[str], int]) -> None:
-        self.add = add
+    def __init__(self, add: Callable[[str], int], bare: Callable[[str], str]) -> None:
+        self.add, self.bare = add, bare
 
     def __missing__(self, piece: str) -> int:
-        self[piece] = number = self.add(piece)
+        bare = self.bare(piece)
+        self[piece] = number = self.add(piece) if bare == piece else self[bare]
         return number
 
 
@@ -124,8 +125,8 @@ class _Pieces:
         self.analyzer = analyzer
         self.vocabulary: dict[str, int] = {}
         self.terms, self.starts, self.n_words = array("i"), array("i", [0]), array("i")
-        self.in_texts = _Numbers(lambda piece: self._add(*analyzer.terms_of(piece)))
-        self.in_lists = _Numbers(lambda term: self._add((term,), ()))
+        self.in_texts = _Numbers(lambda piece: self._add(*analyzer.terms_of(piece)), analyzer.bare)
+        self.in_lists = _Numbers(lambda term: self._add((term,), ()), str)
 
     def numbers(self, text: Text, whose: str) -> Iterable[int]:
         """The pieces of a document, as numbers."""

@@ -44,7 +44,7 @@ WITHIN_SPACES = frozenset({STANDARD, WORD, r"\S+", r"\w+", r"\b\w\w+\b", r"(?u)\
 
 # Patterns by which a plain word, ASCII letters and digits, is one token, whatever of this punctuation it touches.
 WORD_ALONE = frozenset({STANDARD, WORD, r"\w+", "[A-Za-z0-9]+"})
-_PUNCTUATION = ".,;:!?()[]{}\"<>*"
+_PUNCTUATION = '.,;:!?()[]{}"<>*'
 
 _POSSESSIVE = re.compile(r"'[sS]\Z")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2,})")
@@ -157,7 +157,7 @@ class Analyzer:
         return self(piece) if self.pattern in WITHIN_SPACES else self._join([piece])
 
     def bare(self, piece: str) -> str:
-        """The plain word that a piece is, without its punctuation and capital, where it is no more: its terms are the same.
+        """A piece that is one plain word, without its punctuation and its capital; any other as it is. Same terms.
 
         >>> [Analyzer.standard().bare(piece) for piece in ("Belt,", "(belt)", "belt's", "page_size.", "pageSize")]
         ['belt', 'belt', "belt's", 'page_size.', 'pageSize']
@@ -168,9 +168,7 @@ class Analyzer:
         return word.lower() if self.lower else word
 
     def _is_plain_word(self, piece: str) -> bool:
-        return (
-            piece.isalnum() and piece.isascii() and piece[1:] == piece[1:].lower() and self.pattern in WORD_ALONE
-        )
+        return piece.isalnum() and piece.isascii() and piece[1:] == piece[1:].lower() and self.pattern in WORD_ALONE
 
     def _join(self, tokens: Iterable[str]) -> Terms:
         words: list[str] = []

@@ -4,17 +4,18 @@ The postings say which documents hold a term, and how often; a search reads thos
 Nothing changes after an index is built; other parameters make another index over the same postings.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragkit.lexical.accelerator import Accelerator
 from ragkit.lexical.analysis import Analyzer, Terms
 from ragkit.lexical.explanation import Explanation, TermScore
 from ragkit.lexical.postings import Postings, Text, collect, terms_of
-from ragkit.lexical.scoring import check_parameters, idf, length_factor, saturation
+from ragkit.lexical.scoring import check_parameters, length_factor, rarity, saturate
 from ragkit.progress import progress
 from ragkit.ranking import Hit, Hits, Run, tie_order, top_k
 
@@ -28,6 +29,7 @@ class IndexStats:
     n_postings: int
     bytes_per_posting: float  # document numbers, frequencies, offsets and lengths; without the vocabulary
     avgdl: float
+    accelerator_bytes_per_posting: float = 0.0  # what `accelerated` has added
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ class BM25Index:
     analyzer: Analyzer
     k1: float = 1.2
     b: float = 0.75
+    accelerator: Accelerator | None = None
 
     def __post_init__(self) -> None:
         check_parameters(self.k1, self.b)
@@ -81,10 +84,17 @@ class BM25Index:
         no term left, or none that the index knows, says so in its `reason`.
         """
         terms = self._analyse(query)
-        numbers, scores = self._scores(terms)
+        known = self._known(terms)
+        # The accelerator picks for short lists; a long one takes much of what there is, and is scored in full.
+        if self.accelerator is not None and 1 <= k <= len(self.postings.doc_ids) // 4:
+            numbers = self.accelerator.candidates(self.postings, known, k)
+            scores = self._scores_of(known, numbers)
+        else:
+            numbers, scores = self._all_scores(known)
         best = top_k(scores, self._ties[numbers], k)
         ids = self.postings.doc_ids
-        return Hits((Hit(ids[numbers[i]], float(scores[i])) for i in best), reason=self._why_empty(query, terms))
+        found = zip(numbers[best].tolist(), scores[best].tolist(), strict=True)
+        return Hits([Hit(ids[number], score) for number, score in found], reason=self._why_empty(query, terms))
 
     def run(self, queries: Mapping[str, Text], k: int = 100) -> Run:
         """Search every query, {query id: text}, and keep what was searched with in the run's record."""
@@ -96,7 +106,7 @@ class BM25Index:
     def rank_of(self, query: Text, doc_id: str) -> int | None:
         """Rank of a document, from 1; None where it is not a hit. LookupError for an id that is not here."""
         number = self._number(doc_id)
-        numbers, scores = self._scores(self._analyse(query))
+        numbers, scores = self._all_scores(self._known(self._analyse(query)))
         at = np.flatnonzero(numbers == number)
         if not len(at):
             return None
@@ -121,8 +131,18 @@ class BM25Index:
         )
 
     def with_params(self, k1: float | None = None, b: float | None = None) -> "BM25Index":
-        """The same postings under other parameters; None keeps the present value, 0 is a value."""
-        return replace(self, k1=self.k1 if k1 is None else k1, b=self.b if b is None else b)
+        """The same postings under other parameters; None keeps the present value, 0 is a value. Not accelerated."""
+        return replace(self, k1=self.k1 if k1 is None else k1, b=self.b if b is None else b, accelerator=None)
+
+    def accelerated(self) -> "BM25Index":
+        """The same index, which finds the same hits faster, at the price of about half its size more.
+
+        >>> index = BM25Index.build({str(number): "the pump" for number in range(200)} | {"d": "the belt"})
+        >>> fast = index.accelerated()
+        >>> fast.search("the belt") == index.search("the belt"), fast.stats().accelerator_bytes_per_posting < 4.5
+        (True, True)
+        """
+        return replace(self, accelerator=Accelerator.build(self.postings, self._contributions))
 
     def df(self, term: str) -> int:
         """In how many documents a term stands, whole or as a part."""
@@ -132,8 +152,10 @@ class BM25Index:
         """Size of the index."""
         p = self.postings
         size = p.offsets.nbytes + p.doc_numbers.nbytes + p.frequencies.nbytes + p.doc_lengths.nbytes
-        n = len(p.doc_numbers)
-        return IndexStats(len(p.doc_ids), len(p.vocabulary), n, size / n if n else 0.0, self.avgdl)
+        n, more = len(p.doc_numbers), 0 if self.accelerator is None else self.accelerator.nbytes
+        return IndexStats(
+            len(p.doc_ids), len(p.vocabulary), n, size / n if n else 0.0, self.avgdl, more / n if n else 0.0
+        )
 
     @cached_property
     def avgdl(self) -> float:
@@ -144,6 +166,10 @@ class BM25Index:
     def _length_factors(self) -> NDArray[np.float64]:
         lengths = self.postings.doc_lengths
         return np.atleast_1d(length_factor(lengths, self.avgdl or 1.0, self.b))  # all empty: nothing is scored
+
+    @cached_property
+    def _damping(self) -> NDArray[np.float64]:
+        return self.k1 * self._length_factors
 
     @cached_property
     def _ties(self) -> NDArray[np.int64]:
@@ -158,14 +184,13 @@ class BM25Index:
     def _analyse(self, query: Text) -> Terms:
         return terms_of(query, self.analyzer, "the query")
 
-    def _contributions(self, term: str) -> tuple[NDArray[np.intc], NDArray[np.float64]]:
-        """The documents that hold a term, and what it adds to the score of each."""
-        where = self.postings.of(term)
-        numbers = self.postings.doc_numbers[where]
-        if not len(numbers):
-            return numbers, np.empty(0)
-        worth = saturation(self.postings.frequencies[where], self.k1, self._length_factors[numbers])
-        return numbers, idf(len(self.postings.doc_ids), len(numbers)) * np.atleast_1d(worth)
+    def _known(self, terms: Terms) -> list[int]:
+        """Numbers of the query's terms that the index holds, in the order of the query."""
+        numbers = map(self.postings.vocabulary.get, (*terms.words, *terms.parts))
+        return [number for number in numbers if number is not None]
+
+    def _weight(self, df: int) -> float:
+        return float(rarity(float(len(self.postings.doc_ids)), float(df)))
 
     def _why_empty(self, query: Text, terms: Terms) -> str:
         if any(term in self.postings.vocabulary for term in (*terms.words, *terms.parts)):
@@ -174,24 +199,53 @@ class BM25Index:
             return "no document holds any of the query's terms"
         return "the query is blank" if not query or not "".join(query).strip() else "the analyzer keeps no word of it"
 
-    def _scores(self, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Numbers and scores of all documents that share a term with the query."""
+    def _contributions(self, first: int, last: int) -> NDArray[np.float64]:
+        """What each posting of the terms from `first` up to `last` adds to the score of its document."""
+        p = self.postings
+        offsets = p.offsets[first : last + 1]
+        where = slice(offsets[0], offsets[-1])
+        worth = saturate(p.frequencies[where].astype(np.float64), self._damping[p.doc_numbers[where]], self.k1)
+        if last == first + 1:
+            return self._weight(len(worth)) * worth
+        df = np.diff(offsets)
+        return np.repeat(rarity(float(len(p.doc_ids)), df.astype(np.float64)), df) * worth
+
+    def _all_scores(self, terms: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Numbers and scores of all documents that hold one of the terms."""
         scores = np.zeros(len(self.postings.doc_ids))
-        hit = np.zeros(len(scores), dtype=bool)
-        for term in (*terms.words, *terms.parts):
-            numbers, added = self._contributions(term)
-            scores[numbers] += added
-            hit[numbers] = True
-        found = np.flatnonzero(hit)
+        for term in terms:
+            where = slice(self.postings.offsets[term], self.postings.offsets[term + 1])
+            scores[self.postings.doc_numbers[where]] += self._contributions(term, term + 1)
+        found = np.flatnonzero(scores > 0)  # every term that a document holds adds something
         return found, scores[found]
 
+    def _scores_of(self, terms: Sequence[int], docs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Scores of some documents, each the same sum in the same order as in `_all_scores`."""
+        worth = saturate(self._frequencies(terms, docs), self._damping[docs], self.k1)
+        scores = np.zeros(len(docs))
+        for term, added in zip(terms, worth, strict=True):
+            scores += self._weight(self._df(term)) * added
+        return scores
+
+    def _frequencies(self, terms: Sequence[int], docs: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How often each term stands in each document, a row a term: looked up in the postings by bisection."""
+        p = self.postings
+        wanted = docs.astype(np.intc)  # of one type with the postings, or numpy would convert those, all of them
+        frequencies = np.zeros((len(terms), len(docs)))
+        for row, term in zip(frequencies, terms, strict=True):
+            where = slice(p.offsets[term], p.offsets[term + 1])
+            held = p.doc_numbers[where]
+            at = held.searchsorted(wanted)
+            np.copyto(row, p.frequencies[where].take(at, mode="clip"), where=held.take(at, mode="clip") == wanted)
+        return frequencies
+
+    def _df(self, term: int) -> int:
+        return int(self.postings.offsets[term + 1] - self.postings.offsets[term])
+
     def _row(self, term: str, is_part: bool, number: int) -> TermScore:
-        numbers, added = self._contributions(term)
-        at = np.flatnonzero(numbers == number)
-        n_docs, df = len(self.postings.doc_ids), len(numbers)
-        weight = float(idf(n_docs, df))
-        if not len(at):
-            return TermScore(term, is_part, 0, df, weight, 0.0, 0.0)
-        tf = int(self.postings.frequencies[self.postings.of(term)][at[0]])
-        worth = float(saturation(tf, self.k1, self._length_factors[number]))
-        return TermScore(term, is_part, tf, df, weight, worth, float(added[at[0]]))
+        known = self._known(Terms((term,), ()))
+        df = self._df(known[0]) if known else 0
+        tf = self._frequencies(known, np.array([number])).sum()
+        worth = float(saturate(np.array([tf]), self._damping[[number]], self.k1)[0])
+        weight = self._weight(df)
+        return TermScore(term, is_part, int(tf), df, weight, worth, weight * worth)

@@ -46,7 +46,17 @@ def idf(n_docs: Numbers, df: Numbers) -> Float:
         raise ValueError(f"n_docs is {n_docs}; an idf needs at least one document, and finitely many")
     if not (np.all(d >= 0) and np.all(d <= n)):
         raise ValueError(f"df is {df} and n_docs is {n_docs}; df counts documents, so it lies between 0 and n_docs")
-    return _plain(np.log1p((n - d + 0.5) / (d + 0.5)))  # log1p(x) is ln(1 + x), exact for small x too
+    return _plain(rarity(n, d))
+
+
+def rarity(n_docs: Float, df: Float) -> NDArray[np.float64]:
+    """The formula of `idf`, without its checks.
+
+    >>> f"{rarity(12_000, 3):.4f}"
+    '8.1400'
+    """
+    worth: NDArray[np.float64] = np.log1p((n_docs - df + 0.5) / (df + 0.5))  # log1p(x) is ln(1 + x), for small x too
+    return worth
 
 
 def length_factor(doc_len: Numbers, avgdl: Numbers, b: float = 0.75) -> Float:

@@ -139,7 +139,7 @@ def reached_by(scores: NDArray[Any], k: int) -> Any:  # noqa: ANN401 - a number 
     Needs k < len(scores).
 
     >>> int(reached_by(np.arange(1000), k=10))
-    990
+    986
     """
     height = max(1, min(64, len(scores) // (8 * k)))
     width = len(scores) // height

@@ -78,8 +78,12 @@ class Accelerator:
                 total[postings.doc_numbers[where]] += self.steps[where]
             else:
                 total += self.rows[row]
-        # One step more than the terms, for the rounding of float64; a hit has at least one step.
-        return np.flatnonzero(total >= max(1, int(reached_by(total, k)) - len(terms) - 1))
+        margin = len(terms) + 1  # one step more than the terms, for the rounding of float64
+        found = np.flatnonzero(total >= max(1, int(reached_by(total, k)) - margin))  # a hit has at least one step
+        if len(found) <= k:
+            return found
+        reached = total[found]
+        return found[reached >= int(np.partition(reached, -k)[-k]) - margin]
 
 
 def _batches(offsets: NDArray[np.int64], contributions: Contributions) -> Iterator[tuple[slice, NDArray[np.float64]]]:

@@ -6,7 +6,7 @@ A retriever compares terms and never sees the text again, so every choice made h
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from inspect import ismethod
@@ -190,6 +190,19 @@ class Analyzer:
             "lower": self.lower,
         }
 
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Analyzer":
+        """The analyzer that a record describes. ValueError where its stemmer is a function that is not of ragkit.
+
+        >>> Analyzer.from_record(Analyzer.english().record()) == Analyzer.english()
+        True
+        """
+        if record["stemmer"] not in STEMMERS:
+            raise ValueError(
+                f"the stemmer {record['stemmer']!r} is a function of yours, and a record keeps its name alone"
+            )
+        return cls(**{**record, "stemmer": STEMMERS[record["stemmer"]]})
+
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # what is remembered stays here
 
@@ -239,6 +252,9 @@ def snowball_english(word: str) -> str:
     except ImportError as error:
         raise ImportError("Analyzer.english() needs a stemmer: pip install snowballstemmer") from error
     return str(EnglishStemmer().stemWord(word))  # a new one each time: it works on itself, and threads would mix
+
+
+STEMMERS: Mapping[str | None, Callable[[str], str] | None] = {None: None, "snowball_english": snowball_english}
 
 
 def _plain(text: str) -> str:

@@ -7,6 +7,7 @@ Nothing changes after an index is built; other parameters make another index ove
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from ragkit.lexical.analysis import Analyzer, Terms
 from ragkit.lexical.explanation import Explanation, TermScore
 from ragkit.lexical.postings import Postings, Text, collect, terms_of
 from ragkit.lexical.scoring import check_parameters, length_factor, rarity, saturate
+from ragkit.lexical.storage import read, write
 from ragkit.progress import progress
 from ragkit.ranking import Hit, Hits, Run, tie_order, top_k
 
@@ -85,16 +87,12 @@ class BM25Index:
         """
         terms = self._analyse(query)
         known = self._known(terms)
-        # The accelerator picks for short lists; a long one takes much of what there is, and is scored in full.
-        if self.accelerator is not None and 1 <= k <= len(self.postings.doc_ids) // 4:
-            numbers = self.accelerator.candidates(self.postings, known, k)
-            scores = self._scores_of(known, numbers)
-        else:
-            numbers, scores = self._all_scores(known)
+        numbers, scores = self._fast_scores(known, k) or self._all_scores(known)
         best = top_k(scores, self._ties[numbers], k)
         ids = self.postings.doc_ids
         found = zip(numbers[best].tolist(), scores[best].tolist(), strict=True)
-        return Hits([Hit(ids[number], score) for number, score in found], reason=self._why_empty(query, terms))
+        reason = "" if known else self._why_empty(query, terms)
+        return Hits([Hit(ids[number], score) for number, score in found], reason)
 
     def run(self, queries: Mapping[str, Text], k: int = 100) -> Run:
         """Search every query, {query id: text}, and keep what was searched with in the run's record."""
@@ -143,6 +141,22 @@ class BM25Index:
         (True, True)
         """
         return replace(self, accelerator=Accelerator.build(self.postings, self._contributions))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the index into one file, with its analyzer, k1 and b; an accelerator is made anew when it is wanted.
+
+        ValueError for an analyzer whose stemmer is a function of the caller: a file cannot hold it.
+        """
+        record = self.analyzer.record()
+        if Analyzer.from_record(record) != self.analyzer:
+            raise ValueError(f"this analyzer cannot be saved: its record, {record}, makes another one")
+        write(path, self.postings, {"analyzer": record, "k1": self.k1, "b": self.b})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "BM25Index":
+        """Read what `save` wrote. ValueError for a file that is not an index, is incomplete, or was altered."""
+        postings, settings = read(path)
+        return cls(postings, Analyzer.from_record(settings["analyzer"]), settings["k1"], settings["b"])
 
     def df(self, term: str) -> int:
         """In how many documents a term stands, whole or as a part."""
@@ -218,6 +232,14 @@ class BM25Index:
             scores[self.postings.doc_numbers[where]] += self._contributions(term, term + 1)
         found = np.flatnonzero(scores > 0)  # every term that a document holds adds something
         return found, scores[found]
+
+    def _fast_scores(self, terms: Sequence[int], k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+        """The same of the few documents that can be among the k best; None where they are not few, or not known."""
+        n_docs = len(self.postings.doc_ids)
+        if self.accelerator is None or not 1 <= k <= n_docs // 4:
+            return None
+        numbers = self.accelerator.candidates(self.postings, terms, k)
+        return None if len(numbers) > k + n_docs // 16 else (numbers, self._scores_of(terms, numbers))
 
     def _scores_of(self, terms: Sequence[int], docs: NDArray[np.int64]) -> NDArray[np.float64]:
         """Scores of some documents, each the same sum in the same order as in `_all_scores`."""

@@ -224,7 +224,7 @@ class Analyzer:
                 return self._terms([token]), ()
             return (self._fold(identifier),), self._terms(pieces)
 
-        return lru_cache(maxsize=200_000)(forms)
+        return lru_cache(maxsize=10_000)(forms)
 
     def _fold(self, word: str) -> str:
         # casefold can undo NFC (ΐ), so it is normalised again

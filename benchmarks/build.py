@@ -10,7 +10,6 @@ from scifact import COLLECTION, load_docs
 
 from ragkit import BM25Index
 
-
 HEAD = ["build", "tokens", "rounds", "seconds", "CPU seconds", "of bm25s's", "of its CPU"]
 
 

@@ -27,7 +27,10 @@ def main() -> None:
         some = dict(list(docs.items())[:size])
         queries = make_queries(some, 300)
         turns = take_turns(
-            {"build": lambda s=some: BM25Index.build(s), "read": lambda s=some: sum(len(t.split()) for t in s.values())}
+            {
+                "build": lambda s=some: BM25Index.build(s),
+                "read": lambda s=some: sum(len(t.split()) for t in s.values()),
+            }
         )
         index = turns["build"]["result"]
         fast = index.accelerated()

@@ -86,7 +86,13 @@ def main() -> None:
         ]
         for name, got in found.items()
     ]
-    head = [f"{N_DOCS:,} texts, {n:,} postings", "bytes a posting, arrays", "all that stays", "peak", "peak, of the arrays"]
+    head = [
+        f"{N_DOCS:,} texts, {n:,} postings",
+        "bytes a posting, arrays",
+        "all that stays",
+        "peak",
+        "peak, of the arrays",
+    ]
     head.append("MB that stay")
     publish("memory", table(head, rows), {"head": head, "rows": rows, "found": found})
 

@@ -91,8 +91,16 @@ def main() -> None:
             start = perf_counter()
             batch.retrieve(queries, k=K, show_progress=False, n_threads=0)
             each.append(perf_counter() - start)
-        rows.append(["bm25s, numba, all in one call, their mean", f"{np.median(each):.3f}", f"{min(each):.3f}", "", ""])
-    head = [f"{len(queries):,} queries, {N_DOCS:,} texts", "median ms", "best round", "99th percentile", "of the last's"]
+        rows.append(
+            ["bm25s, numba, all in one call, their mean", f"{np.median(each):.3f}", f"{min(each):.3f}", "", ""]
+        )
+    head = [
+        f"{len(queries):,} queries, {N_DOCS:,} texts",
+        "median ms",
+        "best round",
+        "99th percentile",
+        "of the last's",
+    ]
     head[-1] = "of numba's"
     text = table(head, rows) + (
         f"\nThe same ten as bm25s in float64, up to exact ties, scores to nine digits: {equal:,} of {len(queries):,} "

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -66,7 +67,7 @@ def tuples(docs: Mapping[str, list[str]]) -> int:
     return sum(map(len, docs.values()))
 
 
-def measure(what: str, contestants: dict[str, Callable[[], Any]], base: str, rounds: int) -> list[list[Any]]:
+def measure(what: str, contestants: Mapping[str, Callable[[], Any]], base: str, rounds: int) -> list[list[Any]]:
     found = take_turns(contestants, rounds)
     return [
         [
@@ -88,17 +89,20 @@ def main() -> None:
     if COLLECTION:
         collections["scifact"] = load_docs()
     for what, docs in collections.items():
-        text = {"ragkit": lambda docs=docs: ragkit_index(docs), "bm25s": lambda docs=docs: bm25s_text(docs)}
+        text: dict[str, Callable[[], Any]] = {
+            "ragkit": partial(ragkit_index, docs),
+            "bm25s": partial(bm25s_text, docs),
+        }
         if installed("tantivy"):
-            text["tantivy, 2 threads"] = lambda docs=docs: tantivy_text(docs)
+            text["tantivy, 2 threads"] = partial(tantivy_text, docs)
         rows += measure(what, text, "bm25s", ROUNDS)
         publish("build", table(HEAD, rows), {"head": HEAD, "rows": rows})  # already: the rest takes its time
         lists = {doc_id: tokens(text) for doc_id, text in docs.items()}
-        same = {"ragkit": lambda d=lists: ragkit_index(d), "bm25s": lambda d=lists: bm25s_tokens(d)}
+        same = {"ragkit": partial(ragkit_index, lists), "bm25s": partial(bm25s_tokens, lists)}
         rows += measure("the same tokens", same, "bm25s", ROUNDS)
-        slow = {"bm25s": same["bm25s"], "lists of tuples": lambda d=lists: tuples(d)}
+        slow = {"bm25s": same["bm25s"], "lists of tuples": partial(tuples, lists)}
         if installed("rank_bm25"):
-            slow["rank_bm25"] = lambda d=lists: rank_bm25_tokens(d)
+            slow["rank_bm25"] = partial(rank_bm25_tokens, lists)
         rows += measure("the same tokens", slow, "bm25s", 1)[1:]
         publish("build", table(HEAD, rows), {"head": HEAD, "rows": rows})
 

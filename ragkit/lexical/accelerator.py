@@ -68,8 +68,8 @@ class Accelerator:
 
     def candidates(self, postings: Postings, terms: Sequence[int], k: int) -> NDArray[np.int64]:
         """Documents among which the k best are, by number, ascending. Needs k below the number of documents."""
-        # Two bytes hold eight terms; a longer query counts in four.
-        width = STEPS if len(terms) <= 8 else np.uint32
+        # Two bytes hold eight terms; a longer query counts in eight bytes.
+        width = STEPS if len(terms) <= 8 else np.uint64
         total: NDArray[np.unsignedinteger[Any]] = np.zeros(len(postings.doc_ids), dtype=width)
         for term in terms:
             row = self.row_of.get(term)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_peers import Peer
 
 from ragkit import Analyzer, BM25Index, bm25_score, load_corpus
 from ragkit.corpora.synthetic import large_texts
@@ -175,6 +176,19 @@ def test_the_accelerator_finds_the_same_hits_among_many_documents(large, k1, b):
         for _ in range(5):
             query = [f"w{rank}" for rank in rng.zipf(1.2, size) if rank < 3_500]
             assert fast.search(query, k) == plain.search(query, k)
+
+
+def test_the_ten_best_are_those_of_bm25s_for_a_thousand_queries(large):
+    docs = [text.lower().replace(".", "").split() for text in large_texts(4_000, mean_words=60, n_words=3_000)]
+    peer, fast, rng = Peer(docs, 1.2, 0.75), large.accelerated(), np.random.default_rng(9)
+    for size in rng.integers(2, 9, 1_000):
+        query = [str(word) for word in rng.choice(docs[rng.integers(4_000)], size)]
+        hits, expected = fast.search(query), peer.scores(query)
+        ours = np.array([hit.score for hit in hits])
+        assert np.allclose(ours, expected[[int(hit.doc_id) for hit in hits]], rtol=1e-9, atol=0)
+        # the ten best scores: so whoever stands elsewhere in the other's list is tied
+        assert np.allclose(ours, np.sort(expected)[::-1][: len(hits)], rtol=1e-9, atol=0)
+        assert len(hits) == min(10, np.count_nonzero(expected))
 
 
 def test_a_common_term_has_a_row_and_the_accelerator_keeps_its_size(large):

@@ -6,7 +6,7 @@ A retriever compares terms and never sees the text again, so every choice made h
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from inspect import ismethod
@@ -38,6 +38,14 @@ IDENTIFIER = (
 )
 STANDARD = rf"{IDENTIFIER}|{WORD}"
 
+# Patterns none of whose matches holds, or looks across, white space: what stands between two spaces is then analysed
+# alike wherever it stands. For another pattern that cannot be told without reading it.
+WITHIN_SPACES = frozenset({STANDARD, WORD, r"\S+", r"\w+", r"\b\w\w+\b", r"(?u)\b\w\w+\b", "[A-Za-z0-9]+"})
+
+# Patterns by which a plain word, ASCII letters and digits, is one token, whatever of this punctuation it touches.
+WORD_ALONE = frozenset({STANDARD, WORD, r"\w+", "[A-Za-z0-9]+"})
+_PUNCTUATION = '.,;:!?()[]{}"<>*'
+
 _POSSESSIVE = re.compile(r"'[sS]\Z")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2,})")
 _SEPARATORS = (re.compile("/"), re.compile(r"\."), re.compile("-"), re.compile("_"), _CAMEL)
@@ -62,6 +70,8 @@ def identifier_parts(token: str) -> list[str]:
     >>> identifier_parts("MX-4471-B"), identifier_parts("numpy.matrix_norm"), identifier_parts("pump")
     (['MX', '4471', 'B'], ['numpy', 'matrix_norm', 'matrix', 'norm'], [])
     """
+    if token.isalnum() and token[1:] == token[1:].lower():
+        return []  # the common case first: no separator, and no capital inside
     for separator in _SEPARATORS:
         pieces = [piece for piece in separator.split(token) if piece]
         if len(pieces) > 1:
@@ -127,9 +137,43 @@ class Analyzer:
         """Analyse one text."""
         if not isinstance(text, str):
             raise TypeError(f"an analyzer reads a string, not {type(text).__name__}")
+        return self._join(self._tokens(text))
+
+    def pieces(self, text: str) -> Sequence[str]:
+        """Cut a text into pieces that can be analysed one by one, each by `terms_of`, with the same result.
+
+        A text repeats its pieces, so who reads many texts analyses each piece once. Pieces are what stands between
+        white space where the pattern is known to stay within it, which costs one call of str.split; else tokens.
+
+        >>> Analyzer.standard().pieces("the pump's belt, the BELT")
+        ['the', "pump's", 'belt,', 'the', 'BELT']
+        """
+        return text.split() if self.pattern in WITHIN_SPACES else list(self._tokens(text))
+
+    def terms_of(self, piece: str) -> Terms:
+        """The terms of one of the `pieces` of a text."""
+        if self._is_plain_word(piece):
+            return Terms(self._terms([piece]), ())
+        return self(piece) if self.pattern in WITHIN_SPACES else self._join([piece])
+
+    def bare(self, piece: str) -> str:
+        """A piece that is one plain word, without its punctuation and its capital; any other as it is. Same terms.
+
+        >>> [Analyzer.standard().bare(piece) for piece in ("Belt,", "(belt)", "belt's", "page_size.", "pageSize")]
+        ['belt', 'belt', "belt's", 'page_size.', 'pageSize']
+        """
+        word = piece.strip(_PUNCTUATION)
+        if not self._is_plain_word(word):
+            return piece
+        return word.lower() if self.lower else word
+
+    def _is_plain_word(self, piece: str) -> bool:
+        return piece.isalnum() and piece.isascii() and piece[1:] == piece[1:].lower() and self.pattern in WORD_ALONE
+
+    def _join(self, tokens: Iterable[str]) -> Terms:
         words: list[str] = []
         parts: list[str] = []
-        for token in self._tokens(text):
+        for token in tokens:
             own, of_identifier = self._forms(token)
             words += own
             parts += of_identifier
@@ -145,6 +189,19 @@ class Analyzer:
             "parts": self.parts,
             "lower": self.lower,
         }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Analyzer":
+        """The analyzer that a record describes. ValueError where its stemmer is a function that is not of ragkit.
+
+        >>> Analyzer.from_record(Analyzer.english().record()) == Analyzer.english()
+        True
+        """
+        if record["stemmer"] not in STEMMERS:
+            raise ValueError(
+                f"the stemmer {record['stemmer']!r} is a function of yours, and a record keeps its name alone"
+            )
+        return cls(**{**record, "stemmer": STEMMERS[record["stemmer"]]})
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # what is remembered stays here
@@ -167,7 +224,7 @@ class Analyzer:
                 return self._terms([token]), ()
             return (self._fold(identifier),), self._terms(pieces)
 
-        return lru_cache(maxsize=200_000)(forms)
+        return lru_cache(maxsize=10_000)(forms)
 
     def _fold(self, word: str) -> str:
         # casefold can undo NFC (ΐ), so it is normalised again
@@ -195,6 +252,9 @@ def snowball_english(word: str) -> str:
     except ImportError as error:
         raise ImportError("Analyzer.english() needs a stemmer: pip install snowballstemmer") from error
     return str(EnglishStemmer().stemWord(word))  # a new one each time: it works on itself, and threads would mix
+
+
+STEMMERS: Mapping[str | None, Callable[[str], str] | None] = {None: None, "snowball_english": snowball_english}
 
 
 def _plain(text: str) -> str:

@@ -46,7 +46,17 @@ def idf(n_docs: Numbers, df: Numbers) -> Float:
         raise ValueError(f"n_docs is {n_docs}; an idf needs at least one document, and finitely many")
     if not (np.all(d >= 0) and np.all(d <= n)):
         raise ValueError(f"df is {df} and n_docs is {n_docs}; df counts documents, so it lies between 0 and n_docs")
-    return _plain(np.log1p((n - d + 0.5) / (d + 0.5)))  # log1p(x) is ln(1 + x), exact for small x too
+    return _plain(rarity(n, d))
+
+
+def rarity(n_docs: Float, df: Float) -> NDArray[np.float64]:
+    """The formula of `idf`, without its checks.
+
+    >>> f"{rarity(12_000, 3):.4f}"
+    '8.1400'
+    """
+    worth: NDArray[np.float64] = np.log1p((n_docs - df + 0.5) / (df + 0.5))  # log1p(x) is ln(1 + x), for small x too
+    return worth
 
 
 def length_factor(doc_len: Numbers, avgdl: Numbers, b: float = 0.75) -> Float:
@@ -85,10 +95,18 @@ def saturation(tf: Numbers, k1: float = 1.2, length_factor: Numbers = 1.0) -> Fl
         raise ValueError(f"tf is {tf}; a term occurs 0 times or more")
     if not np.all((lf >= 0) & (lf < np.inf)):
         raise ValueError(f"length_factor is {length_factor}; it must be 0 or more")
-    numerator, denominator = np.broadcast_arrays(t * (k1 + 1.0), t + k1 * lf)
-    worth = np.zeros_like(numerator)
-    np.divide(numerator, denominator, out=worth, where=numerator > 0)
-    return _plain(worth)
+    t, damping = np.broadcast_arrays(t, k1 * lf)
+    return _plain(saturate(t, damping, k1))
+
+
+def saturate(tf: NDArray[np.float64], damping: NDArray[np.float64], k1: float) -> NDArray[np.float64]:
+    """The formula of `saturation` over arrays, without its checks; `damping` is k1 · length_factor.
+
+    >>> saturate(np.array([0.0, 1.0, 12.0]), np.array([1.2, 1.2, 1.2]), 1.2).round(4).tolist()
+    [0.0, 1.0, 2.0]
+    """
+    numerator = tf * (k1 + 1.0)
+    return np.divide(numerator, tf + damping, out=np.zeros_like(numerator), where=numerator > 0)
 
 
 def bm25_score(

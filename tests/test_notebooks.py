@@ -36,6 +36,13 @@ CLAIMS = """
     sat-tenth         02   holds
     length-page       03   conditional
     length-b0         03   holds
+    stems             04   holds
+    not-stopword      04   conditional
+    paraphrase-zero   04   conditional
+    not-calibrated    04   holds
+    postings-15m      04   holds
+    postings-tuples   04   measured
+    build-5s          04   measured
 """
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ragkit.lexical.analysis import Analyzer
 from ragkit.lexical.scoring import idf, length_factor, saturation
 from ragkit.teach.page import attributes, escape, key_of, script, style
 
@@ -28,6 +29,8 @@ class Exercise:
     nudge: str
     praise: str = "Right."
 
+
+_PART_NUMBER = Analyzer.standard()("MX-4471-B")
 
 EXERCISES = {
     "01-a": Exercise(
@@ -94,6 +97,27 @@ EXERCISES = {
             ),
         ),
         "At b = 1 the score depends on tf divided by length. Set the two shares equal.",
+    ),
+    "04-a": Exercise(
+        lambda: 1_800_000 * 250 * 8 / 1e9,
+        0.05,
+        "GB",
+        (
+            (lambda: 1_800_000 * 250 * 4 / 1e9, "A posting is two numbers: the document, and how often."),
+            (lambda: 1_800_000 * 250 / 1e9, "That is the number of postings, in billions. Each takes eight bytes."),
+            (lambda: 1_800_000 * 250 * 8 / 2**30, "That is in GiB, of 1,024 × 1,024 × 1,024 bytes."),
+        ),
+        "Passages × distinct terms × bytes a posting, divided by 1e9.",
+    ),
+    "04-b": Exercise(
+        lambda: float(len(_PART_NUMBER.words) + len(_PART_NUMBER.parts)),
+        0.0,  # a whole number
+        "terms",
+        (
+            (lambda: 1.0, "That is the whole. Its parts are terms as well."),
+            (lambda: 3.0, "Those are the parts. The whole is a term as well."),
+        ),
+        'Print Analyzer.standard()("MX-4471-B").',
     ),
 }
 

@@ -62,11 +62,12 @@ def served(command, environ):
         said.append(line)
         if "is running at" in line:
             break
+    started = bool(said) and "is running at" in said[-1]  # before the thread below adds what is said later
     limit.cancel()
     rest = threading.Thread(target=lambda: said.extend(server.stdout), daemon=True)  # a full pipe would stop it
     rest.start()
     try:
-        assert "is running at" in said[-1], f"JupyterLab does not start:\n{''.join(said)[-4000:]}"
+        assert started, f"JupyterLab does not start:\n{''.join(said)[-4000:]}"
         yield
     finally:
         server.terminate()

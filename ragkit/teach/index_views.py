@@ -37,6 +37,7 @@ def bytes_per_tuple_posting(n_docs: int, distinct: int = 292) -> float:
 
 def index_size(tuple_bytes: float) -> Explorer:
     """What the postings of a collection take, over its size: arrays beside tuples of `tuple_bytes` each."""
+    tuple_bytes = round(tuple_bytes)  # as the readout writes it, so that its product is the one that it shows
     sizes = (1_000, 5_000, 12_000, 51_310, 200_000, 1_000_000, 1_800_000, 5_000_000)
 
     def compute(chunks: int, distinct: int) -> Frame:

@@ -100,7 +100,7 @@ EXERCISES = {
     ),
     "04-a": Exercise(
         lambda: 1_800_000 * 250 * 8 / 1e9,
-        0.05,
+        0.03,
         "GB",
         (
             (lambda: 1_800_000 * 250 * 4 / 1e9, "A posting is two numbers: the document, and how often."),

@@ -60,7 +60,9 @@ def test_the_counts_are_those_of_the_texts(docs):
     bodies = [text.removeprefix(f"{doc_id}\n\n") for doc_id, text in docs.docs.items()]
     assert len(docs) == len(docs.docs) == len(bodies)
     assert docs.n_distinct == len(set(bodies))
-    assert repr(docs) == f"Corpus('numpy-docs', {len(bodies)} documents, {len(set(bodies))} distinct)"
+    assert repr(docs) == (
+        f"Corpus('numpy-docs', {len(bodies)} documents, {len(set(bodies))} distinct, {len(docs.queries)} queries)"
+    )
 
 
 def test_two_loads_and_a_fresh_process_give_the_same_documents(docs):

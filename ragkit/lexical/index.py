@@ -5,9 +5,10 @@ Nothing changes after an index is built; other parameters make another index ove
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,7 @@ class BM25Index:
     k1: float = 1.2
     b: float = 0.75
     accelerator: Accelerator | None = None
+    source: Mapping[str, Any] = field(default_factory=dict)  # what the documents say of themselves: for the runs
 
     def __post_init__(self) -> None:
         check_parameters(self.k1, self.b)
@@ -73,11 +75,12 @@ class BM25Index:
     ) -> "BM25Index":
         """Index `docs`: {id: text}, or pairs (id, text). A list in place of a text is taken as its terms.
 
+        Where `docs` has a record, as passages have, it goes into the record of each run.
         ValueError for no document at all and for a repeated id; TypeError for one string in place of documents.
         """
         check_parameters(k1, b)
         analyzer = Analyzer.standard() if analyzer is None else analyzer
-        return cls(collect(docs, analyzer), analyzer, k1, b)
+        return cls(collect(docs, analyzer), analyzer, k1, b, source=dict(getattr(docs, "record", {})))
 
     def search(self, query: Text, k: int = 10) -> Hits:
         """The k best documents, best first: a list of `Hit`. ValueError for k < 1.
@@ -99,7 +102,8 @@ class BM25Index:
         if not isinstance(queries, Mapping):
             raise TypeError(f"queries is {type(queries).__name__}; give {{query id: text}}")
         rankings = {qid: self.search(text, k) for qid, text in progress(queries.items(), "search", len(queries))}
-        return Run(rankings, {"ranker": "bm25", "k1": self.k1, "b": self.b, "analyzer": self.analyzer.record()})
+        ranker = {"ranker": "bm25", "k1": self.k1, "b": self.b, "analyzer": self.analyzer.record(), "k": k}
+        return Run(rankings, {**self.source, **ranker})
 
     def rank_of(self, query: Text, doc_id: str) -> int | None:
         """Rank of a document, from 1; None where it is not a hit. LookupError for an id that is not here."""
@@ -150,13 +154,14 @@ class BM25Index:
         record = self.analyzer.record()
         if Analyzer.from_record(record) != self.analyzer:
             raise ValueError(f"this analyzer cannot be saved: its record, {record}, makes another one")
-        write(path, self.postings, {"analyzer": record, "k1": self.k1, "b": self.b})
+        write(path, self.postings, {"analyzer": record, "k1": self.k1, "b": self.b, "source": dict(self.source)})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "BM25Index":
         """Read what `save` wrote. ValueError for a file that is not an index, is incomplete, or was altered."""
         postings, settings = read(path)
-        return cls(postings, Analyzer.from_record(settings["analyzer"]), settings["k1"], settings["b"])
+        analyzer, source = Analyzer.from_record(settings["analyzer"]), settings.get("source", {})
+        return cls(postings, analyzer, settings["k1"], settings["b"], source=source)
 
     def df(self, term: str) -> int:
         """In how many documents a term stands, whole or as a part."""

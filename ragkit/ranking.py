@@ -36,8 +36,8 @@ class Run(Mapping[str, tuple[Hit, ...]]):
 
     `record` holds what a comparison needs to know: chunking, analyzer, k1, b, model, hashes. A system that made
     its lists elsewhere has an empty record, which means "unknown" and not "the same". Ids become strings, and
-    pairs (id, score) become hits. ValueError for a query that is given twice, for a document that stands twice in
-    a ranking, and for a NaN score.
+    pairs (id, score) become hits; scores by id, {id: score}, are ranked. ValueError for a query that is given
+    twice, for a document that stands twice in a ranking, and for a NaN score.
 
     >>> run = Run({"q1": [Hit("d2", 1.5), Hit("d1", 0.5)]}, record={"k1": 1.2})
     >>> run.ids("q1")
@@ -45,13 +45,18 @@ class Run(Mapping[str, tuple[Hit, ...]]):
     """
 
     def __init__(
-        self, rankings: Mapping[str, Iterable[tuple[str, float]]], record: Mapping[str, Any] | None = None
+        self,
+        rankings: Mapping[str, Iterable[tuple[str, float]] | Mapping[str, float]],
+        record: Mapping[str, Any] | None = None,
     ) -> None:
         self._rankings: dict[str, tuple[Hit, ...]] = {}
         self.record: Mapping[str, Any] = MappingProxyType(dict(record or {}))
         for qid, pairs in ((str(qid), pairs) for qid, pairs in rankings.items()):
             if qid in self._rankings:
                 raise ValueError(f"query {qid!r} is given twice; ids are compared as strings")
+            if isinstance(pairs, Mapping):
+                scores = {str(doc_id): score for doc_id, score in pairs.items()}
+                pairs = [(doc_id, scores[doc_id]) for doc_id in rank(pairs)]
             hits: dict[str, Hit] = {}
             for doc_id, score in ((str(doc_id), float(score)) for doc_id, score in pairs):
                 if doc_id in hits:
@@ -92,12 +97,12 @@ def rank(scores: Mapping[Any, float], *, precision: Literal["float64", "float32"
     if precision not in ("float64", "float32"):
         raise ValueError(f"precision is {precision!r}; it is 'float64' (ours) or 'float32' (trec_eval's)")
     rounded: dict[str, float] = {}
-    for name, score in ((str(doc_id), float(score)) for doc_id, score in scores.items()):
-        if name in rounded:
-            raise ValueError(f"document id {name!r} is given twice; ids are compared as strings")
-        if isnan(score):
-            raise ValueError(f"document {name!r} has the score NaN; it cannot be ranked")
-        with np.errstate(over="ignore"):  # -1e300 is minus infinity in float32, as in C
+    with np.errstate(over="ignore"):  # -1e300 is minus infinity in float32, as in C
+        for name, score in ((str(doc_id), float(score)) for doc_id, score in scores.items()):
+            if name in rounded:
+                raise ValueError(f"document id {name!r} is given twice; ids are compared as strings")
+            if isnan(score):
+                raise ValueError(f"document {name!r} has the score NaN; it cannot be ranked")
             rounded[name] = float(np.float32(score)) if precision == "float32" else score
     return sorted(rounded, key=lambda name: (rounded[name], name), reverse=True)
 

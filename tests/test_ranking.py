@@ -211,3 +211,10 @@ def test_a_run_refuses_and_names_query_and_document(rankings, named):
 
 def test_a_document_may_stand_in_the_lists_of_two_queries():
     assert Run({"q1": [Hit("d1", 1)], "q2": [Hit("d1", 1)]}).ids("q2") == ("d1",)
+
+
+def test_scores_by_id_are_ranked_and_not_taken_for_pairs():
+    run = Run({"q": {"d1": 0.5, "d2": 0.5, 7: 1.0}})
+    assert run["q"] == (Hit("7", 1.0), Hit("d2", 0.5), Hit("d1", 0.5))
+    with pytest.raises(ValueError, match="'7' is given twice"):
+        Run({"q": {7: 1.0, "7": 2.0}})

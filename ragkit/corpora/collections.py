@@ -1,15 +1,17 @@
 """Collections by name: documents, queries, and a record of where they come from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.resources import files
 from json import dumps, loads
+from pathlib import Path
 from typing import Any
 
-from ragkit.corpora import handbook, numpy_docs
+from ragkit.corpora import formats, handbook, numpy_docs
 from ragkit.corpora.chunks import Chunking, Passages, window
 from ragkit.corpora.duplicates import aliases
+from ragkit.measure.trec import FilePath
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Corpus:
 
     `docs` holds what is searched, the title included. `about` says what is known of a document beside its text,
     `queries` holds texts by query id, `kinds` the kind of each query, and `record` what the collection is.
+    `judgments` are grades by query and document, {qid: {doc_id: grade}}, as a file gives them; empty where none does.
 
     >>> Corpus("twins", {"d1": "one text", "d2": "one text"}, titles={})
     Corpus('twins', 2 documents, 1 distinct)
@@ -30,6 +33,7 @@ class Corpus:
     about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     queries: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    judgments: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -113,3 +117,51 @@ def _queries(folder: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 _LOADERS: dict[str, Callable[[], Corpus]] = {"handbook": _handbook, "numpy-docs": _numpy_docs}
+
+
+def load_collection(
+    path_or_name: FilePath,
+    split: str = "test",
+    *,
+    docs: FilePath | Sequence[FilePath] | None = None,
+    queries: FilePath | None = None,
+    qrels: FilePath | None = None,
+) -> Corpus:
+    """Load a collection of your own: documents, and queries and judgments where there are any.
+
+    `path_or_name` is one of these, in UTF-8; all files but those of the folder of Markdown may be packed with gzip:
+
+    - a BEIR folder: corpus.jsonl, queries.jsonl, qrels/<split>.tsv. Only the queries that the split judges are kept;
+    - JSON lines: a file of objects with `_id` or `id`, `text` or `contents`, and `title` where there is one; or a
+      folder with corpus.jsonl or documents.jsonl;
+    - TREC: a file, or a folder with files, of <DOC><DOCNO>id</DOCNO>…<TEXT>…</TEXT></DOC>;
+    - a folder of Markdown or plain text, at any depth. The id of a document is its path there without the suffix
+      (with it, where two files differ in nothing else), its title the first heading. Hidden folders are left out;
+    - a name of ir_datasets, such as "beir/scifact/test", where that library is installed. It downloads.
+
+    Queries of a folder are in queries.jsonl, or as lines of query-id, tab, text in queries.tsv or topics.tsv (.txt);
+    judgments in qrels/<split>.tsv, qrels.tsv or qrels.txt, in TREC's form or BEIR's. `docs`, `queries` and `qrels`
+    name these files where they lie elsewhere; they are paths from where you are. A document of BEIR, of JSON lines
+    or of TREC is its title, a space, and its text.
+
+    Ids become strings and are otherwise unchanged. The record counts and names labels whose document or query is not
+    there, and names the queries without labels. Errors name file, line and remedy: ValueError for an id that stands
+    twice, a field that is missing, and whatever else a file has wrong; FileNotFoundError where nothing is recognised,
+    with what was looked for; ImportError where ir_datasets is missing.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "reset.md").write_text("# Factory reset\\n\\nHold the button for ten seconds.")
+    ...     _ = Path(folder, "queries.tsv").write_text("q1\\tthe gateway does not start\\n")
+    ...     _ = Path(folder, "qrels.txt").write_text("q1 0 reset 1\\nq1 0 restart 1\\n")
+    ...     corpus = load_collection(folder)
+    >>> corpus.titles, corpus.judgments
+    ({'reset': 'Factory reset'}, {'q1': {'reset': 1, 'restart': 1}})
+    >>> corpus.record["labels of absent documents"], corpus.record["absent documents"]
+    (1, ('restart',))
+    """
+    if path_or_name in _LOADERS and not Path(path_or_name).exists():
+        raise ValueError(f"{path_or_name!r} is a collection of this book: load_corpus({path_or_name!r})")
+    read = formats.read_collection(path_or_name, split, docs, queries, qrels)
+    return Corpus(read.name, read.docs, read.titles, read.record, {}, read.queries, read.kinds, read.judgments)

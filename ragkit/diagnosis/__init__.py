@@ -1,0 +1,1 @@
+"""Numbers and labels to what to do next; and the tools to make the labels."""

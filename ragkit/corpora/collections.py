@@ -11,6 +11,9 @@ from typing import Any
 from ragkit.corpora import formats, handbook, numpy_docs
 from ragkit.corpora.chunks import Chunking, Passages, window
 from ragkit.corpora.duplicates import aliases
+from ragkit.corpora.numpy_docs import labels as numpy_labels
+from ragkit.dense.cache import CachedEncoder
+from ragkit.measure.labels import Label, Partial, Qrels, qrels_from_labels
 from ragkit.measure.trec import FilePath
 
 
@@ -20,6 +23,7 @@ class Corpus:
 
     `docs` holds what is searched, the title included. `about` says what is known of a document beside its text,
     `queries` holds texts by query id, `kinds` the kind of each query, and `record` what the collection is.
+    `labels` say which stretches of text answer which query, where they were made for this book.
     `judgments` are grades by query and document, {qid: {doc_id: grade}}, as a file gives them; empty where none does.
 
     >>> Corpus("twins", {"d1": "one text", "d2": "one text"}, titles={})
@@ -34,6 +38,7 @@ class Corpus:
     queries: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
     judgments: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    labels: Sequence[Label] = ()
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -71,6 +76,28 @@ class Corpus:
         record = {"corpus": self.name, "corpus_sha256": self.fingerprint}
         return Passages(self.docs, chunking or window(), record)
 
+    def qrels(self, chunking: Chunking | None = None, partial: Partial = "exclude") -> Qrels:
+        """What each passage of a chunking is worth for each query, by the labels; see `qrels_from_labels`.
+
+        ValueError for a collection without labels.
+
+        >>> load_corpus("handbook").qrels().record["corpus"]
+        'handbook'
+        """
+        if not self.labels:
+            raise ValueError(
+                f"{self.name} has no labels. Make a pool with `ragkit pool`, and read it with read_labels"
+            )
+        passages = self.passages(chunking)
+        return qrels_from_labels(self.labels, passages.origin, partial, record=passages.record)
+
+    @property
+    def vectors(self) -> CachedEncoder:
+        """An encoder that knows the passages and the queries of a collection of this book, without a model."""
+        from ragkit.corpora.vectors import packaged_vectors  # which loads collections
+
+        return packaged_vectors(self.name)
+
 
 def load_corpus(name: str) -> Corpus:
     """Load a collection of this book by name: "handbook" or "numpy-docs", the docstrings of the installed numpy.
@@ -95,18 +122,21 @@ def _handbook() -> Corpus:
         {"source": "written for this book", "licence": "CC BY 4.0"},
         about,
         *_queries("handbook"),
+        labels=handbook.labels(),
     )
 
 
 def _numpy_docs() -> Corpus:
-    docs = numpy_docs.harvest()
+    docs = {doc_id: f"{doc_id}\n\n{text}" for doc_id, text in numpy_docs.harvest().items()}
+    labels, counts = numpy_labels.read(docs)
     return Corpus(
         "numpy-docs",
-        {doc_id: f"{doc_id}\n\n{text}" for doc_id, text in docs.items()},
+        docs,
         {doc_id: doc_id for doc_id in docs},
-        {"source": "docstrings of the installed numpy", "numpy": numpy_docs.numpy_version()},
+        {"source": "docstrings of the installed numpy", "numpy": numpy_docs.numpy_version(), "labels": counts},
         {},
         *_queries("numpy_docs"),
+        labels=labels,
     )
 
 

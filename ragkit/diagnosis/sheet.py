@@ -18,7 +18,7 @@ from string import Template
 from typing import Any, NamedTuple
 
 from ragkit.measure.labels import Label, Qrels, Stretch, by_stretch, qrels_from_labels, read_labels
-from ragkit.measure.trec import FilePath, _replace, filled, lines
+from ragkit.measure.trec import FilePath, filled, lines, replace_file
 
 FORMS = (".html", ".csv", ".jsonl")
 COLUMNS = (
@@ -122,7 +122,7 @@ def write_sheet(path: FilePath, pairs: Iterable[Pair], labels: Iterable[Label] =
     else:
         rows = [_row(pair, filled_in.get(pair.stretch)) for pair in listed]
         written = _csv(rows) if suffix == ".csv" else (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    _replace(path, written, "no pair")
+    replace_file(path, written, "no pair")
 
 
 def _row(pair: Pair, label: Label | None) -> dict[str, Any]:

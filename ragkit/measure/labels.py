@@ -17,9 +17,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.measure.metrics import _originals
+from ragkit.measure.metrics import originals
 from ragkit.measure.runs import LEVEL, RESAMPLES, SEED
-from ragkit.measure.trec import FilePath, _replace, filled
+from ragkit.measure.trec import FilePath, filled, replace_file
 
 LabelName = Literal["relevant", "partial", "irrelevant"]
 Partial = Literal["exclude", "relevant", "graded"]
@@ -175,7 +175,7 @@ def write_labels(path: FilePath, labels: Iterable[Label]) -> None:
     if twice := next((label for label, count in Counter(listed).items() if count > 1), None):
         raise ValueError(f"{path}: {twice.stretch} is given twice. Drop one of the two labels")
     by_stretch(listed)
-    _replace(path, (json.dumps(asdict(label), ensure_ascii=False) + "\n" for label in listed), "no label")
+    replace_file(path, (json.dumps(asdict(label), ensure_ascii=False) + "\n" for label in listed), "no label")
 
 
 def by_stretch(
@@ -284,7 +284,7 @@ def qrels_from_labels(
         raise ValueError(f"partial is {partial!r}; it is 'exclude', 'relevant' or 'graded'")
     listed = list(labels)
     by_stretch(listed)
-    original = _originals(aliases or {})
+    original = originals(aliases or {})
     judged: dict[str, dict[str, list[Label]]] = {}
     for label in listed:
         text = original.get(label.doc_id, label.doc_id)

@@ -102,7 +102,7 @@ def recall_at_k(runs: Runs, qrels: Qrels, k: int) -> Mean:
     >>> recall_at_k(run, {"q1": {"d2"}, "q2": {"d9"}, "q3": set()}, k=2)
     0.50 (1 of 2; 1 left out: nothing relevant)
     """
-    k = _places(k)
+    k = checked_k(k)
     return join(runs, qrels).mean(lambda ranking, grades: any_hit(_gains(ranking[:k], grades)))
 
 
@@ -115,7 +115,7 @@ def coverage_at_k(runs: Runs, qrels: Qrels, k: int) -> Mean:
     >>> coverage_at_k({"q1": ["d1", "d2", "d3"]}, {"q1": {"d1", "d3", "d8", "d9"}}, k=3)
     0.500 (mean of 1)
     """
-    k = _places(k)
+    k = checked_k(k)
     return join(runs, qrels).mean(
         lambda ranking, grades: share_found(_gains(ranking[:k], grades), len(_relevant(grades)))
     )
@@ -130,7 +130,7 @@ def precision_at_k(runs: Runs, qrels: Qrels, k: int) -> Mean:
     >>> precision_at_k({"q1": ["d1", "d2"]}, {"q1": {"d1", "d2"}}, k=5)
     0.400 (mean of 1)
     """
-    k = _places(k)
+    k = checked_k(k)
     return join(runs, qrels).mean(lambda ranking, grades: share_relevant(_gains(ranking[:k], grades), k))
 
 
@@ -145,7 +145,7 @@ def judged_at_k(runs: Runs, qrels: Qrels, k: int) -> Mean:
     >>> judged_at_k({"q1": ["d1", "d2", "d3"]}, {"q1": {"d1": 1, "d3": 0}}, k=2)
     0.500 (mean of 1)
     """
-    k = _places(k)
+    k = checked_k(k)
     joined = join(runs, qrels)
     if plain := next((qid for qid, given in qrels.items() if not isinstance(given, Mapping)), None):
         raise TypeError(
@@ -167,7 +167,7 @@ def distinct_at_k(runs: Runs, qrels: Qrels, k: int, aliases: Mapping[Any, Any] |
     >>> distinct_at_k(run, qrels, k=3), distinct_at_k(run, qrels, k=3, aliases={"d2": "d1", "d3": "d1"})
     (3.000 (mean of 1), 1.00 (1 of 1))
     """
-    k, original = _places(k), _originals(aliases or {})
+    k, original = checked_k(k), originals(aliases or {})
 
     def answers(ranking: Sequence[str], grades: Grades) -> float:
         relevant = {original.get(doc_id, doc_id) for doc_id in _relevant(grades)}
@@ -185,7 +185,7 @@ def reciprocal_rank(runs: Runs, qrels: Qrels, k: int | None = None) -> Mean:
     >>> reciprocal_rank({"q1": ["d1", "d2"], "q2": ["d3"]}, {"q1": {"d2"}, "q2": {"d3"}})
     0.750 (mean of 2)
     """
-    k = _places(k, whole=True)
+    k = checked_k(k, whole=True)
     return join(runs, qrels).mean(lambda ranking, grades: one_over_first(_gains(ranking[:k], grades)))
 
 
@@ -199,7 +199,7 @@ def average_precision(runs: Runs, qrels: Qrels, k: int | None = None) -> Mean:
     >>> average_precision({"q1": ["d1", "d2", "d3"]}, {"q1": {"d1", "d3"}})
     0.833 (mean of 1)
     """
-    k = _places(k, whole=True)
+    k = checked_k(k, whole=True)
     return join(runs, qrels).mean(
         lambda ranking, grades: precision_at_hits(_gains(ranking[:k], grades), len(_relevant(grades)))
     )
@@ -216,7 +216,7 @@ def ndcg_at_k(runs: Runs, qrels: Qrels, k: int | None = None) -> Mean:
     >>> ndcg_at_k({"q1": ["d1", "d2"]}, {"q1": {"d1": 1, "d2": 2}}, k=10)
     0.860 (mean of 1)
     """
-    k = _places(k, whole=True)
+    k = checked_k(k, whole=True)
 
     def value(ranking: Sequence[str], grades: Grades) -> float:
         ideal = sorted(_gains(list(grades), grades), reverse=True)
@@ -248,7 +248,7 @@ def per_query(
     return dict(mean.values)
 
 
-def _places(k: Any, whole: bool = False) -> Any:  # noqa: ANN401 - what it may be is checked here
+def checked_k(k: Any, whole: bool = False) -> Any:  # noqa: ANN401 - what it may be is checked here
     """Give k back where it is a number of places; None, the whole ranking, only where `whole` allows it."""
     if (k is None and whole) or (isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 1):
         return k
@@ -267,7 +267,7 @@ def _mean(flags: Sequence[bool]) -> float:
     return sum(flags) / len(flags) if flags else 0.0
 
 
-def _originals(aliases: Mapping[Any, Any]) -> dict[str, str]:
+def originals(aliases: Mapping[Any, Any]) -> dict[str, str]:
     """Each alias with the document at the end of its chain."""
     step = {str(doc_id): str(original) for doc_id, original in aliases.items() if str(doc_id) != str(original)}
     ends: dict[str, str] = {}

@@ -14,7 +14,7 @@ from statistics import NormalDist
 from types import MappingProxyType
 from typing import Any
 
-from ragkit.measure.metrics import _places, any_hit, per_query
+from ragkit.measure.metrics import any_hit, checked_k, per_query
 from ragkit.measure.runs import LEVEL, RESAMPLES, Grades, Joined, Mean, Qrels, Runs, join
 
 Records = Mapping[str, Mapping[str, Any]]  # a run's name -> its record
@@ -158,7 +158,7 @@ def compare(run_a: Runs, run_b: Runs, qrels: Qrels, k: int, *, names: tuple[str,
     BM25: chunking unknown, corpus unknown
     dense: chunking unknown, corpus unknown
     """
-    k = int(_places(k))
+    k = int(checked_k(k))
     a, b = names
     if a == b:
         raise ValueError(f"both runs are named {a!r}; give two names")

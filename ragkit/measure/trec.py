@@ -99,7 +99,7 @@ def write_qrels(path: FilePath, qrels: Mapping[str, Mapping[str, int] | Abstract
                 seen[qid].add(doc_id)
                 yield f"{qid} 0 {doc_id} {_grade(path, qid, doc_id, value)}\n"
 
-    _replace(path, written(), "no judgment")
+    replace_file(path, written(), "no judgment")
 
 
 def _graded(path: FilePath, *, in_beir_folder: bool) -> Qrels:
@@ -247,7 +247,7 @@ def write_run(path: FilePath, run: Mapping[str, Iterable[tuple[str, float]]], ta
                     )
             yield from (f"{qid} Q0 {hit.doc_id} {place} {hit.score!r} {name}\n" for place, hit in enumerate(hits, 1))
 
-    _replace(path, written(), "no query with a hit")
+    replace_file(path, written(), "no query with a hit")
 
 
 def _entries(path: FilePath) -> Iterator[tuple[int, str, str, str, str]]:
@@ -353,7 +353,7 @@ def _writable(path: FilePath, what: str, value: object) -> str:
     return text
 
 
-def _replace(path: FilePath, pieces: Iterable[str], nothing: str) -> None:
+def replace_file(path: FilePath, pieces: Iterable[str], nothing: str) -> None:
     """Write to a new file beside `path` and let it take its place when it is complete."""
     target = Path(path)
     new = target.with_name(f".{target.name}.{token_hex(4)}")

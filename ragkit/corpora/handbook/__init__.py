@@ -6,8 +6,10 @@ text, which begins with its title. Twins and near-duplicates are planted: `plant
 
 import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
+from importlib.resources import as_file, files
 from typing import Any
+
+from ragkit.measure.labels import Label, read_labels
 
 KINDS = ("api", "error", "hardware", "policy", "runbook", "release", "glossary", "support", "guide", "service")
 
@@ -22,6 +24,12 @@ def documents() -> tuple[dict[str, str], dict[str, Mapping[str, Any]]]:
         doc_id = file.name.removesuffix(".md")
         texts[doc_id], about[doc_id] = text.strip(), tomllib.loads(head)
     return texts, about
+
+
+def labels() -> tuple[Label, ...]:
+    """The labels: which stretches of which documents answer which query."""
+    with as_file(files("ragkit.corpora.handbook") / "labels.jsonl") as path:
+        return tuple(read_labels(path, reasons=True))
 
 
 def title(text: str) -> str:

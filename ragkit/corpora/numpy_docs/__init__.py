@@ -78,3 +78,52 @@ def _docstring(thing: object) -> str:
     if getattr(thing, "__module__", None) == "unittest.case":  # numpy.testing lends them; they change with Python
         return ""
     return _PLATFORM_LINE.sub("", inspect.getdoc(thing) or "").strip()
+
+
+# where a label stands: offsets of a docstring change with a release, its sections seldom do
+
+_HEADING = re.compile(r"^(?=\S)(?!\|)(.+)\n-{3,}[^\S\n]*$", re.MULTILINE)
+_ENTRY = re.compile(r"^(\*{0,2}\w[^\n:]*?)\s*:\s", re.MULTILINE)
+SUMMARY = "Summary"  # what stands before the first section
+
+
+def sections(text: str) -> dict[str, tuple[int, int]]:
+    """Where each section of a docstring begins and ends, by its heading. A repeated heading counts once, the first.
+
+    >>> sections("f\\n\\nDo it.\\n\\nReturns\\n-------\\nout : int")
+    {'Summary': (0, 11), 'Returns': (11, 36)}
+    """
+    begins = [(SUMMARY, 0)] + [(match[1].strip(), match.start()) for match in _HEADING.finditer(text)]
+    ends = [start for _, start in begins[1:]] + [len(text)]
+    found: dict[str, tuple[int, int]] = {}
+    for (name, start), end in zip(begins, ends, strict=True):
+        found.setdefault(name, (start, end))
+    return found
+
+
+def section_of(text: str, at: int) -> tuple[str, int]:
+    """The section in which a place of a docstring lies, and where that section begins."""
+    return next((name, start) for name, (start, end) in reversed(sections(text).items()) if start <= at < end)
+
+
+def parameter_of(text: str, at: int) -> str | None:
+    """The parameter, or the returned value, whose entry holds a place of a docstring; None outside of such lists.
+
+    >>> parameter_of("f\\n\\nDo it.\\n\\nReturns\\n-------\\nout : int\\n    A number.", 45)
+    'out'
+    """
+    name, start = section_of(text, at)
+    if not re.search("Param|Return|Yield|Attrib|Raise", name):
+        return None
+    entries = [match for match in _ENTRY.finditer(text, start) if match.start() <= at]
+    return entries[-1][1] if entries else None
+
+
+def entry_of(text: str, section: tuple[int, int], parameter: str) -> tuple[int, int] | None:
+    """Where the entry of a parameter begins and ends within a section; None where there is no such entry."""
+    entries = list(_ENTRY.finditer(text, *section))
+    for number, match in enumerate(entries):
+        if match[1] == parameter:
+            end = entries[number + 1].start() if number + 1 < len(entries) else section[1]
+            return match.start(), match.start() + len(text[match.start() : end].rstrip())
+    return None

@@ -7,7 +7,7 @@ PY     := $(BIN)/python
 HTML   := _build/html
 # An installation is done again only when one of these files is newer than its stamp.
 NEEDS  := requirements.txt pyproject.toml
-TOOLS  := book/build.py book/screenshots.py book/_ext/ragkit_pages.py tests/skips.py
+TOOLS  := book/build.py book/screenshots.py book/_ext/ragkit_pages.py book/_ext/datasheets.py tests/skips.py
 
 .DEFAULT_GOAL := help
 .PHONY: help book test lab serve screenshots clean

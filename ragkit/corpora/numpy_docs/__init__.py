@@ -77,7 +77,10 @@ def _docstring(thing: object) -> str:
         return ""
     if getattr(thing, "__module__", None) == "unittest.case":  # numpy.testing lends them; they change with Python
         return ""
-    return _PLATFORM_LINE.sub("", inspect.getdoc(thing) or "").strip()
+    # Of numpy's dispatchers, the docstring of what they dispatch to: another library may have rewritten theirs, as
+    # scipy does with numpy.sinc, and the corpus must not depend on what else was imported.
+    own = getattr(thing, "_implementation", thing)
+    return _PLATFORM_LINE.sub("", inspect.getdoc(own) or inspect.getdoc(thing) or "").strip()
 
 
 # where a label stands: offsets of a docstring change with a release, its sections seldom do

@@ -197,7 +197,7 @@ class Datasheet:
         table = [(f"first: {a}", *(met[a, b] for b in names)) for a in names]
         return (
             markdown(["", "with 95 % interval"], rows, right={1})
-            + "\n"
+            + "\n\n"
             + markdown(["", *(f"second: {name}" for name in names)], table, right={1, 2, 3})
         )
 
@@ -285,10 +285,10 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[object]], right: Itera
 
     >>> print(markdown(["kind", "n"], [("typo", 3)], right={1}))
     | kind | n |
-    | --- | --: |
+    | :-- | --: |
     | typo | 3 |
     """
-    marks = ["--:" if at in set(right) else "---" for at in range(len(head))]
+    marks = ["--:" if at in set(right) else ":--" for at in range(len(head))]
     cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
     return "\n".join(f"| {' | '.join(row)} |" for row in [list(head), marks, *cells])
 

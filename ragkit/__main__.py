@@ -8,7 +8,7 @@ quick. An error is one line on stderr and exit status 2; a traceback is for faul
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from math import isnan
 from pathlib import Path
@@ -94,6 +94,8 @@ def add_pool(commands: "Commands") -> None:
     add_collection(parser)
     parser.add_argument("--k", type=int, default=10, help="places of each run that are pooled (10)")
     parser.add_argument("--seed", type=int, default=0, help="of the order of the passages (0)")
+    parser.add_argument("--shuffle", action="store_true", help="mix the queries too, and not one after the other")
+    parser.add_argument("--rubric", metavar="FILE", help="rules of your own, plain text, to show on the HTML page")
     parser.add_argument("--out", required=True, metavar="SHEET", help="ends in .html, .csv or .jsonl")
     parser.add_argument("--labels", metavar="FILE", help="labels that are there: what they judge is left out")
     parser.add_argument("--replace", action="store_true", help="write over a sheet that is there already")
@@ -103,15 +105,18 @@ def add_pool(commands: "Commands") -> None:
 def _pool(args: Namespace) -> None:
     from ragkit.diagnosis.sheet import labels_in, sheet_pairs, write_sheet
     from ragkit.measure.pooling import pool
-    from ragkit.measure.trec import read_run
+    from ragkit.measure.trec import lines, read_run
 
     if Path(args.out).exists() and not args.replace:
         raise ValueError(f"{args.out} is there already, and may hold labels. Give another name, or --replace")
     labels = labels_in(args.labels) if args.labels else []
+    rubric = "\n".join(line for _, line in lines(args.rubric)) if args.rubric else ""
     pooled = pool([read_run(run) for run in args.runs], k=args.k, seed=args.seed)
     corpus = collection(args.collection)
-    pairs = sheet_pairs(pooled, corpus.queries, *units(corpus, args.chunking), labels)
-    write_sheet(args.out, pairs)
+    order = args.seed if args.shuffle else None
+    cut = units(corpus, args.chunking)
+    pairs = sheet_pairs(pooled, corpus.queries, *cut, labels, titles=corpus.titles, order=order)
+    write_sheet(args.out, pairs, rubric=rubric)
     n_pooled = sum(len(ids) for ids in pooled.values())
     left_out = (
         f"; {n_pooled - len(pairs)} of {n_pooled} left out: labelled already, or blank"
@@ -191,7 +196,81 @@ def _agreement_lines(found: "Agreement") -> list[str]:
     ]
 
 
-COMMANDS: tuple[Callable[["Commands"], None], ...] = (add_pool, add_agree)
+def _add_figures(parser: ArgumentParser) -> None:
+    """What `evaluate` and `compare` have in common: judgments in, and two more ways out."""
+    parser.add_argument("--qrels", required=True, metavar="FILE", help="judgments, in TREC's format or BEIR's")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--per-query", metavar="FILE", help="write a table query by query, separated by tabs")
+
+
+def add_evaluate(commands: "Commands") -> None:
+    """`ragkit evaluate`: what runs are worth by some judgments."""
+    parser = commands.add_parser(
+        "evaluate",
+        help="measure runs by judgments",
+        description="Recall (any hit), coverage, precision and nDCG at each k, MRR and MAP over the whole ranking: "
+        "each with a 95 %% interval, and with the queries that were left out, missing or without labels.",
+    )
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run in TREC's format")
+    _add_figures(parser)
+    parser.add_argument("--k", type=int, nargs="+", default=[5, 10, 50], help="places that are read (5 10 50)")
+    parser.set_defaults(run=_evaluate)
+
+
+def _evaluate(args: Namespace) -> None:
+    from ragkit.measure import summary
+
+    found = summary.evaluated(args.runs, summary.read_judgments(args.qrels), args.k)
+    if args.json:
+        printed = json.dumps(summary.evaluated_json(found, args.qrels), ensure_ascii=False, indent=1)
+    else:
+        printed = "\n\n".join("\n".join(summary.evaluated_lines(one, args.qrels)) for one in found)
+    _write_table(args, summary.evaluated_rows(found))
+    print(printed)
+
+
+def add_compare(commands: "Commands") -> None:
+    """`ragkit compare`: two systems or more on the same queries, today's run against last month's among them."""
+    parser = commands.add_parser(
+        "compare",
+        help="compare runs query by query",
+        description="Who finds what: both, only one, neither; the union and its budget; differences with paired "
+        "intervals, McNemar's test, and Holm's adjustment for more than one pair. Give the new run first: "
+        "ragkit compare today.run last-month.run --qrels qrels.txt",
+    )
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run in TREC's format; two or more")
+    _add_figures(parser)
+    parser.add_argument("--k", type=int, default=10, help="places that are read (10)")
+    parser.set_defaults(run=_compare)
+
+
+def _compare(args: Namespace) -> None:
+    from ragkit.measure import summary
+
+    found = summary.compared(args.runs, summary.read_judgments(args.qrels), args.k)
+    if args.json:
+        printed = json.dumps(summary.compared_json(found, args.qrels), ensure_ascii=False, indent=1)
+    else:
+        printed = "\n".join(summary.compared_lines(found))
+    _write_table(args, summary.compared_rows(found))
+    print(printed)
+
+
+def _write_table(args: Namespace, rows: Iterable[Sequence[str]]) -> None:
+    """Write `--per-query`, never over a file that was read."""
+    from ragkit.measure.trec import replace_file
+
+    if not args.per_query:
+        return
+    target = Path(args.per_query)
+    for given in (*args.runs, args.qrels):
+        if target.exists() and target.samefile(given):
+            raise ValueError(f"--per-query {target} would write over an input of this command. Give another name")
+    # a tag or an id that a tab or a line end stands in would shift the columns; TREC's files cannot hold one
+    replace_file(target, ("\t".join(row) + "\n" for row in rows), "no query")
+
+
+COMMANDS: tuple[Callable[["Commands"], None], ...] = (add_pool, add_agree, add_evaluate, add_compare)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from built import Visit
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playwright.sync_api import expect
 
 from ragkit import Label, read_labels, write_labels, write_run
 from ragkit.__main__ import main
@@ -33,9 +34,27 @@ TEXTS = {
     "1e5": "The gateway restarts.\n\n    indented 𝒳 text",
     "null": "Nothing of the kind. " * 60,
 }
+TITLES = {"007": "Reset <b>&amp; wait</b>", "1e5": "Restarting"}
 QUERIES = {"q1": 'reset <img src=x onerror="alert(1)"> the gateway?', "q2": "restart"}
 POOL = {"q1": ("1e5", "007", "null"), "q2": ("007", "null", "1e5")}
-PAIRS = sheet_pairs(POOL, QUERIES, TEXTS)
+PAIRS = sheet_pairs(POOL, QUERIES, TEXTS, titles=TITLES)
+
+# sentences of a passage as `n` goes through them: prose in wrapped lines, a table, a list, code
+PARTS = (
+    "## Limits. And more",
+    "The first sentence is in one line, e.g. this one 😀,\nand it goes on in the next.",
+    "Is this the third?",
+    "| a | One. Two. |",
+    "|---|---|",
+    "| b | Three. |",
+    "*Hold.*",
+    "Then wait.",
+    "A second item.",
+    ">>> a.b(1.). c",
+    "array([1., 2.])",
+)
+PROSE = "{}\n\n{} {}\n\n{}\n{}\n{}\n\n1. {} {}\n- {}\n\n{}\r\n{}\n".format(*PARTS)
+SOME = [Pair("q1", "d1", 5, 5 + len(PROSE), "limits?", PROSE), *PAIRS]
 
 
 # in a browser
@@ -67,6 +86,21 @@ def status(page):
     return page.locator("#status").inner_text()
 
 
+def count(page):
+    return page.locator("#count").inner_text()
+
+
+def shown(page):
+    """The label that is chosen, and the words that are marked."""
+    labels = page.locator("[aria-pressed=true]").evaluate_all("all => all.map(one => one.dataset.label)")
+    marks = page.locator("#passage mark").evaluate_all("all => all.map(one => one.textContent)")
+    return (*labels, *marks)
+
+
+def chosen(page):
+    return page.evaluate("getSelection().toString()")
+
+
 def select(page, before, length):
     """Select `length` caret steps of the passage by keyboard, after `before` of them."""
     press(page, "t", *["ArrowRight"] * before, *["Shift+ArrowRight"] * length)
@@ -88,7 +122,7 @@ def test_labels_are_made_by_keyboard_and_come_back_exact(page, tmp_path):
     press(page, "s")
     assert "Nothing is selected" in status(page)
     press(page, "i")
-    assert page.locator("#count").inner_text() == "pair 1 of 6, 1 labelled"
+    assert count(page) == "pair 1 of 6, 1 labelled, 1 not exported"
 
     press(page, "ArrowRight")
     assert page.locator("#passage").evaluate("passage => passage.textContent") == TEXTS["007"]
@@ -98,21 +132,22 @@ def test_labels_are_made_by_keyboard_and_come_back_exact(page, tmp_path):
     assert marked == "Hold <b>the</b> button & wait </script><!-- for\r\nten"
     press(page, "r", "w")
     page.keyboard.type("says how to reset: hold; j and r are letters here")
-    press(page, "Enter", "j")
+    press(page, "Enter")
+    assert count(page) == "pair 3 of 6, 2 labelled, 2 not exported"
 
     press(page, "i", "u")
-    assert page.locator("#count").inner_text() == "pair 4 of 6, 3 labelled"
+    assert count(page) == "pair 4 of 6, 3 labelled, 3 not exported"
     select(page, 10, 2)  # two emoji, the second of three code points
     press(page, "s", "p", "w")
     page.keyboard.type("naïve 😀")
     press(page, "Escape", "j", "i", "u")
 
     page.reload()
-    assert page.locator("#count").inner_text() == "pair 6 of 6, 5 labelled"
+    assert count(page) == "pair 6 of 6, 5 labelled, 5 not exported"
     assert page.locator("[aria-pressed=true]").count() == 0
     press(page, "t", "Control+End", "Shift+Control+Home", "s", "r", "w")
     page.keyboard.type("all of it")
-    press(page, "Enter", "u")
+    press(page, "Enter")
     assert "Every pair has a label" in status(page)
     press(page, "k", "k")
     assert page.locator("#passage mark").evaluate("mark => mark.textContent") == "😀👩‍💻"
@@ -139,7 +174,7 @@ def test_the_mouse_does_all_of_it_too(page, tmp_path):
           getSelection().addRange(range);
         }"""
     )
-    page.get_by_role("button", name="mark the answer").click()
+    page.get_by_role("button", name="mark answer").click()
     page.get_by_role("button", name="relevant r", exact=True).click()
     page.get_by_label("Why, in a line").fill("it does")
     [label] = exported(page, tmp_path)
@@ -147,7 +182,11 @@ def test_the_mouse_does_all_of_it_too(page, tmp_path):
     page.get_by_role("button", name="irrelevant").click()
     assert page.locator("#passage mark").count() == 0
     page.get_by_role("button", name="withdraw").click()
-    assert page.locator("#count").inner_text() == "pair 2 of 6, 0 labelled"
+    assert count(page) == "pair 2 of 6, 0 labelled, 1 not exported"
+    page.get_by_role("button", name="undo").click()
+    page.get_by_role("button", name="undo").click()
+    assert count(page) == "pair 2 of 6, 1 labelled"
+    page.get_by_role("button", name="withdraw").click()
     page.get_by_role("button", name="Export").click()
     assert status(page) == "There is no label to export yet."
     for name, place in (("next without a label", 3), ("before", 2), ("before", 1), ("before", 1)):
@@ -176,9 +215,136 @@ def test_a_mark_on_an_irrelevant_passage_withdraws_that_label(page):
     select(page, 4, 7)
     press(page, "s")
     assert "no longer irrelevant" in status(page)
-    assert page.locator("#count").inner_text() == "pair 1 of 6, 0 labelled"
+    assert count(page) == "pair 1 of 6, 0 labelled"
     press(page, "p")
-    assert page.locator("[data-label=partial]").get_attribute("aria-pressed") == "true"
+    assert shown(page) == ("partial", "gateway")
+
+
+def test_relevant_marks_what_is_selected(page):
+    select(page, 4, 7)
+    page.get_by_role("button", name="relevant r", exact=True).click()
+    assert status(page) == "Marked what was selected, and labelled relevant."
+    assert shown(page) == ("relevant", "gateway")
+    press(page, "Control+a", "r")  # what is marked already stays
+    assert shown(page) == ("relevant", "gateway")
+    press(page, "j")
+    select(page, 0, 8)
+    press(page, "p")
+    assert shown(page) == ("partial",)
+    assert chosen(page) == "Preamble"  # and can still be marked
+    press(page, "s")
+    assert shown(page) == ("partial", "Preamble")
+
+
+def test_a_label_by_a_slip_takes_no_mark_along(page, tmp_path):
+    select(page, 4, 7)
+    press(page, "r", "i")
+    assert shown(page) == ("irrelevant",)
+    assert "The mark comes back with r or p" in status(page)
+    assert [label.span for label in exported(page, tmp_path)] == [None]
+    press(page, "p")
+    assert shown(page) == ("partial", "gateway")
+    press(page, "i", "i", "r")
+    assert shown(page) == ("relevant", "gateway")
+    press(page, "w")
+    page.keyboard.type("it stays, z")
+    press(page, "Escape", "x")
+    assert shown(page) == ()
+    states = [("relevant", "gateway"), ("irrelevant",), ("irrelevant",), ("partial", "gateway"), ("irrelevant",)]
+    for state in [*states, ("relevant", "gateway"), ()]:
+        press(page, "z")
+        assert shown(page) == state
+    assert page.locator("#reason").input_value() == "it stays, z"
+    press(page, "z")
+    assert "nothing to undo" in status(page)
+    select(page, 4, 7)
+    press(page, "r", "i", "j", "k", "z", "r")  # the pair was left
+    assert shown(page) == ("irrelevant",)
+
+
+def test_a_key_selects_sentences_lines_and_rows(browser, tmp_path):
+    write_sheet(tmp_path / "sheet.html", SOME)
+    with opened(browser, tmp_path / "sheet.html", viewport={"width": 600, "height": 500}) as page:
+        found = []
+        for _ in PARTS:
+            press(page, "n")
+            found.append(chosen(page))
+        assert [part.replace("\r", "") for part in found] == list(PARTS)
+        assert page.evaluate(
+            "getSelection().getRangeAt(0).getBoundingClientRect().bottom"
+            " <= document.getElementById('passage').getBoundingClientRect().bottom"
+        )
+        press(page, "n")
+        assert chosen(page) == PARTS[-1]
+        press(page, "b", "b", "Shift+N", "Shift+N", "Shift+B")
+        assert chosen(page) == "\n\n".join(PARTS[8:10])
+        press(page, "t", "Control+Home", *["ArrowDown"] * 2, "n")
+        assert chosen(page) == PARTS[1]  # where the caret is
+        press(page, "ArrowLeft", *["Shift+ArrowRight"] * 5, "n")
+        assert chosen(page) == PARTS[1]  # and what is selected in part
+        press(page, "n", "r")
+        assert shown(page) == ("relevant", PARTS[2])
+        press(page, "n", "Shift+N", "s")  # from the mark on
+        assert shown(page) == ("relevant", "\n\n".join(PARTS[2:4]))
+        press(page, "j", "b")
+        assert chosen(page) == "indented 𝒳 text"
+
+
+def test_export_has_a_key_and_what_is_new_since_is_counted(page, tmp_path):
+    press(page, "i", "j", "p")
+    assert count(page) == "pair 2 of 6, 2 labelled, 2 not exported"
+    with page.expect_download():
+        press(page, "e")
+    assert status(page) == "Exported 2 of 6."
+    press(page, "j", "i", "k", "i")
+    assert count(page) == "pair 2 of 6, 3 labelled, 2 not exported"
+    press(page, "z")
+    page.reload()
+    assert count(page) == "pair 2 of 6, 3 labelled, 1 not exported"
+
+
+def test_the_title_is_shown_where_there_is_one(page):
+    title = page.get_by_text("Title of the document")
+    assert page.locator("#title").inner_text() == "Restarting"
+    press(page, "j")
+    assert page.locator("#title").inner_text() == TITLES["007"]
+    assert title.is_visible()
+    press(page, "j")
+    assert not title.is_visible()
+
+
+def test_help_says_what_the_labels_mean_and_holds_the_rules_of_the_caller(page, browser, tmp_path):
+    press(page, "?")
+    help_ = page.get_by_role("dialog")
+    for line in (
+        "states the answer",
+        "one part of several",
+        "does not help",
+        "In doubt, the lower.",
+        "except in the text",
+    ):
+        assert line in help_.inner_text()
+    assert not page.locator("#rubric").is_visible()
+    write_sheet(tmp_path / "own.html", PAIRS, rubric="1. <b>Twins</b> & $title\n   get one label.\n" * 40)
+    with opened(browser, tmp_path / "own.html") as own:
+        press(own, "?")
+        assert own.locator("#rubric").inner_text().startswith("1. <b>Twins</b> & $title\n   get one label.\n1.")
+        assert own.get_by_role("dialog").evaluate("dialog => dialog.scrollTop") == 0
+        press(own, "Enter", "i")
+        assert shown(own) == ("irrelevant",)
+
+
+def test_the_buttons_stay_where_they_are_and_tables_are_monospaced(browser, tmp_path):
+    write_sheet(tmp_path / "sheet.html", SOME)
+    with opened(browser, tmp_path / "sheet.html") as page:
+        places, fonts = [], []
+        for keys in ("", "i", "j", "r", "j", "p", "j"):  # long and short, with title and without, a refusal
+            press(page, *keys)
+            boxes = "all => all.map(one => one.getBoundingClientRect()).map(box => [box.x, box.y, box.width])"
+            places.append(page.locator("main button").evaluate_all(boxes))
+            fonts.append(page.locator("#passage").evaluate("it => getComputedStyle(it).fontFamily.includes('mono')"))
+        assert all(place == places[0] for place in places)
+        assert fonts == [True, True, *[False] * 5]
 
 
 def test_an_export_is_imported_again(page, browser, tmp_path):
@@ -211,7 +377,7 @@ def test_two_tabs_of_a_sheet_show_the_same(page):
     second = page.context.new_page()
     second.goto(page.url)
     press(second, "i")
-    page.wait_for_function("document.getElementById('count').textContent === 'pair 1 of 6, 1 labelled'")
+    expect(page.locator("#count")).to_have_text("pair 1 of 6, 1 labelled, 1 not exported")
 
 
 def test_a_sheet_can_be_filled_in_beforehand(browser, tmp_path):
@@ -284,6 +450,7 @@ def test_other_pairs_or_another_order_have_another_name():
     assert len(names) == 3
     changed = [PAIRS[0]._replace(text=PAIRS[0].text.upper()), *PAIRS[1:]]
     assert fingerprint(changed) not in names
+    assert fingerprint([pair._replace(title="") for pair in PAIRS]) in names  # labels are found again without titles
 
 
 # pairs
@@ -291,9 +458,29 @@ def test_other_pairs_or_another_order_have_another_name():
 
 def test_passages_carry_their_place_in_the_document():
     passages = Passages({"d1": "abcdefghij"}, characters(4))
-    assert sheet_pairs({"q1": ["d1#2"]}, QUERIES, passages, passages.origin) == [
-        Pair("q1", "d1", 4, 8, QUERIES["q1"], "efgh")
+    assert sheet_pairs({"q1": ["d1#2"]}, QUERIES, passages, passages.origin, titles={"d1": "ABC"}) == [
+        Pair("q1", "d1", 4, 8, QUERIES["q1"], "efgh", "ABC")
     ]
+
+
+def test_pairs_come_query_by_query_or_shuffled_or_as_ordered():
+    def names(pairs):
+        return [pair[:2] for pair in pairs]
+
+    grouped = [(qid, name) for qid, ids in POOL.items() for name in ids]
+    assert names(PAIRS) == grouped
+    shuffled = names(sheet_pairs(POOL, QUERIES, TEXTS, order=1))
+    assert shuffled != grouped
+    assert sorted(shuffled) == sorted(grouped)
+    other = {qid: POOL[qid][::-1] for qid in ("q2", "q1")}
+    assert names(sheet_pairs(other, QUERIES, TEXTS, order=1)) == shuffled
+    assert names(sheet_pairs(POOL, QUERIES, TEXTS, order=2)) != shuffled
+    wanted = json.loads(json.dumps(shuffled))  # as a file gives them
+    labels = [Label(*shuffled[0], 0, len(TEXTS[shuffled[0][1]]), "irrelevant")]
+    assert names(sheet_pairs(POOL, QUERIES, TEXTS, None, labels, order=wanted)) == shuffled[1:]
+    for wrong in (wanted[1:], [*wanted, wanted[0]], [*wanted[1:], ("q9", "007")]):
+        with pytest.raises(ValueError, match=r"do not hold the same pairs: \('q"):
+            sheet_pairs(POOL, QUERIES, TEXTS, order=wrong)
 
 
 def test_what_is_judged_already_is_left_out_whatever_it_was_judged_on():
@@ -330,7 +517,7 @@ def filled_sheets(draw):
     for qid, doc_id in names:
         text, start = draw(SPREAD), draw(st.integers(0, 9))
         end = start + len(text)
-        pairs.append(Pair(qid, doc_id, start, end, draw(SPREAD), text))
+        pairs.append(Pair(qid, doc_id, start, end, draw(SPREAD), text, draw(st.just("") | SPREAD)))
         if (label := draw(st.sampled_from(["relevant", "partial", "irrelevant", ""]))) == "":
             continue
         begin = draw(st.integers(start, end - 1))
@@ -351,7 +538,10 @@ def test_a_filled_sheet_comes_back_as_it_was(tmp_path_factory, suffix, made):
         read = list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
     else:
         read = [json.loads(line) for line in path.read_bytes().decode().split("\n")[:-1]]
-    assert [(row["query_id"], row["doc_id"], row["text"]) for row in read] == [(p[0], p[1], p.text) for p in pairs]
+    texts = ("query_id", "doc_id", "query", "title", "text")
+    assert [[row[name] for name in texts] for row in read] == [
+        [getattr(pair, name) for name in texts] for pair in pairs
+    ]
 
 
 def filled_in(tmp_path, **values):
@@ -414,6 +604,8 @@ def test_a_broken_sheet_is_named(tmp_path):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(ValueError, match=message):
             read_sheet(path)
+    path.write_text(whole.replace(",title,", ",").replace(",a?,,", ",a?,"), encoding="utf-8")
+    assert read_sheet(path) == []  # sheets had no titles once
     path.write_bytes(whole.encode("utf-16"))
     with pytest.raises(ValueError, match="not UTF-8"):
         read_sheet(path)
@@ -439,7 +631,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
     docs = {"007": "Hold the button.", "1e5": "The gateway restarts.", "d3": "Something else."}
-    lines = [json.dumps({"_id": name, "text": text}) for name, text in docs.items()]
+    lines = [json.dumps({"_id": name, "title": text.split()[0], "text": text}) for name, text in docs.items()]
     (tmp_path / "mine/corpus.jsonl").write_text("\n".join(lines))
     (tmp_path / "mine/queries.tsv").write_text("q1\treset the gateway\nq2\trestart\n")
     write_run("a.run", {"q1": [("007", 2.0), ("1e5", 1.0)], "q2": [("1e5", 1.0)]}, tag="a")
@@ -456,10 +648,19 @@ def test_pool_writes_a_sheet(folder, capsys, out):
     assert capsys.readouterr() == (f"{out}: 4 pairs of 2 queries\n", "")
     text = (folder / out).read_text(encoding="utf-8-sig")
     assert text.count("Hold the button.") == 1
+    assert text.count('"The"' if out != "sheet.csv" else ",The,") == 2  # the title
     assert main([*POOLED, "--out", out]) == 2  # it may hold labels by now
     assert "is there already" in capsys.readouterr().err
     assert main([*POOLED, "--out", out, "--replace", "--k", "1"]) == 0
     assert capsys.readouterr().out == f"{out}: 3 pairs of 2 queries\n"
+
+
+def test_pool_mixes_the_queries_and_takes_a_rubric(folder):
+    (folder / "rules.txt").write_text("A <rule>\nof ours")
+    assert main([*POOLED, "--out", "all.jsonl", "--shuffle", "--seed", "2"]) == 0
+    assert [pair.query_id for pair in pairs_of(folder / "all.jsonl")] == ["q1", "q2", "q1", "q1"]
+    assert main([*POOLED, "--out", "sheet.html", "--rubric", "rules.txt"]) == 0
+    assert "A &lt;rule&gt;\nof ours" in (folder / "sheet.html").read_text()
 
 
 def test_pool_goes_on_where_labels_end(folder, capsys):

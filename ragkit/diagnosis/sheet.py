@@ -9,11 +9,12 @@ import io
 import json
 import sys
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from random import Random
 from string import Template
 from typing import Any, NamedTuple
 
@@ -22,13 +23,14 @@ from ragkit.measure.trec import FilePath, filled, lines, replace_file
 
 FORMS = (".html", ".csv", ".jsonl")
 COLUMNS = (
-    *("query_id", "doc_id", "start", "end", "query", "text"),  # what is asked
+    *("query_id", "doc_id", "start", "end", "query", "title", "text"),  # what is asked
     *("label", "answer", "answer_start", "answer_end", "reason"),  # what is filled in
 )
+REQUIRED = tuple(name for name in COLUMNS if name != "title")
 
 
 class Pair(NamedTuple):
-    """A query with `text`, what stands from `start` to `end` of a document."""
+    """A query with `text`, what stands from `start` to `end` of a document, and the title of that, if any."""
 
     query_id: str
     doc_id: str
@@ -36,6 +38,7 @@ class Pair(NamedTuple):
     end: int
     query: str
     text: str
+    title: str = ""
 
     @property
     def stretch(self) -> Stretch:
@@ -49,33 +52,48 @@ def sheet_pairs(
     texts: Mapping[str, str],
     origin: Mapping[str, tuple[str, int, int]] | None = None,
     labels: Iterable[Label] = (),
+    *,
+    titles: Mapping[str, str] | None = None,
+    order: int | Iterable[Sequence[str]] | None = None,
 ) -> list[Pair]:
     """The pairs of a pool, {query id: ids}, with their texts; those that `labels` judge already are left out.
 
-    With `origin`, which is `Passages.origin`, ids are passages; without, whole documents. ValueError for a query or
-    an id that the collection does not have, and where two ids of a query are one stretch.
+    With `origin`, which is `Passages.origin`, ids are passages; without, whole documents. `titles` are of documents,
+    by id. Pairs stand query by query. With a number as `order`, all are shuffled, and the number is the seed; or give
+    the pairs of the pool in the order that is wanted, as (query id, id). ValueError for a query or an id that the
+    collection does not have, where two ids of a query are one stretch, and for an order of other pairs.
 
-    >>> sheet_pairs({"q1": ["d1"]}, {"q1": "reset?"}, {"d1": "Hold the button."})
-    [Pair(query_id='q1', doc_id='d1', start=0, end=16, query='reset?', text='Hold the button.')]
+    >>> sheet_pairs({"q1": ["d1"]}, {"q1": "reset?"}, {"d1": "Hold the button."}, titles={"d1": "Reset"})
+    [Pair(query_id='q1', doc_id='d1', start=0, end=16, query='reset?', text='Hold the button.', title='Reset')]
     """
     pairs = []
-    listed = list(labels)
-    done = _judged(pooled, texts, origin, listed)
-    for qid, ids in pooled.items():
+    done = _judged(pooled, texts, origin, list(labels))
+    for qid, name in _ordered([(qid, name) for qid, ids in pooled.items() for name in ids], order):
         if qid not in queries:
             raise ValueError(f"query {qid!r} is not in the collection. Were the runs made with other queries?")
-        for name in ids:
-            if name not in texts:
-                units = "documents" if origin is None else "passages"
-                raise ValueError(
-                    f"query {qid!r}: the {units} of the collection have no id {name!r}. Were the runs made on "
-                    f"{'passages' if origin is None else 'documents'}, or with another chunking?"
-                )
-            doc_id, start, end = (name, 0, len(texts[name])) if origin is None else origin[name]
-            if start < end and name not in done.get(qid, ()):
-                pairs.append(Pair(qid, doc_id, start, end, queries[qid], texts[name]))
+        if name not in texts:
+            units = "documents" if origin is None else "passages"
+            raise ValueError(
+                f"query {qid!r}: the {units} of the collection have no id {name!r}. Were the runs made on "
+                f"{'passages' if origin is None else 'documents'}, or with another chunking?"
+            )
+        doc_id, start, end = (name, 0, len(texts[name])) if origin is None else origin[name]
+        if start < end and name not in done.get(qid, ()):
+            pairs.append(Pair(qid, doc_id, start, end, queries[qid], texts[name], (titles or {}).get(doc_id, "")))
     _once(pairs)
     return pairs
+
+
+def _ordered(pooled: list[tuple[str, str]], order: int | Iterable[Sequence[str]] | None) -> list[tuple[str, str]]:
+    if order is None:
+        return pooled
+    if isinstance(order, int):
+        return Random(order).sample(sorted(pooled), len(pooled))
+    wanted = [(qid, name) for qid, name in order]
+    given, there = Counter(wanted), Counter(pooled)
+    if odd := (given - there) + (there - given):
+        raise ValueError(f"order and pool do not hold the same pairs: {min(odd)} is in one of them only, or twice")
+    return wanted
 
 
 def _judged(
@@ -96,18 +114,19 @@ def _once(pairs: Iterable[Pair]) -> None:
         raise ValueError(f"{twice[0]} is on the sheet twice. Leave one of the two out")
 
 
-def write_sheet(path: FilePath, pairs: Iterable[Pair], labels: Iterable[Label] = ()) -> None:
+def write_sheet(path: FilePath, pairs: Iterable[Pair], labels: Iterable[Label] = (), rubric: str = "") -> None:
     """Write a sheet to label by; the suffix says in which form: .html, .csv or .jsonl.
 
-    `labels` are filled in beforehand where they are of a pair of the sheet. What stood under `path` is replaced when
-    all is written. ValueError, and nothing is written, for another suffix, no pairs, and a pair twice.
+    `labels` are filled in beforehand where they are of a pair of the sheet. `rubric` is shown on the page, beside the
+    keys; the other forms have no place for it. What stood under `path` is replaced when all is written. ValueError,
+    and nothing is written, for another suffix, no pairs, and a pair twice.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     write_sheet(f"{folder}/sheet.csv", [Pair("q1", "d1", 0, 16, "reset?", "Hold the button.")])
     ...     print(Path(folder, "sheet.csv").read_text(encoding="utf-8-sig"))
-    query_id,doc_id,start,end,query,text,label,answer,answer_start,answer_end,reason
-    q1,d1,0,16,reset?,Hold the button.,,,,,
+    query_id,doc_id,start,end,query,title,text,label,answer,answer_start,answer_end,reason
+    q1,d1,0,16,reset?,,Hold the button.,,,,,
     """
     listed = list(pairs)
     suffix = Path(path).suffix.lower()
@@ -118,7 +137,7 @@ def write_sheet(path: FilePath, pairs: Iterable[Pair], labels: Iterable[Label] =
     _once(listed)
     filled_in = {stretch: own[0] for stretch, own in by_stretch(list(labels)).items()}
     if suffix == ".html":
-        written: Iterable[str] = [sheet_html(listed, filled_in.values())]
+        written: Iterable[str] = [sheet_html(listed, filled_in.values(), rubric)]
     else:
         rows = [_row(pair, filled_in.get(pair.stretch)) for pair in listed]
         written = _csv(rows) if suffix == ".csv" else (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -131,7 +150,8 @@ def _row(pair: Pair, label: Label | None) -> dict[str, Any]:
         begin, end = label.span
         answer = (pair.text[begin - pair.start : end - pair.start], begin, end)
     given = (label.label, *answer, label.reason) if label else ("", *answer, "")
-    return dict(zip(COLUMNS, (*pair, *given), strict=True))
+    values = pair._asdict() | dict(zip(COLUMNS[-5:], given, strict=True))
+    return {name: values[name] for name in COLUMNS}
 
 
 def _csv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -192,7 +212,7 @@ def _rows(path: FilePath) -> Iterator[tuple[str, dict[str, Any]]]:
             raise ValueError(f"{path} line {number}: not JSON: {error.msg}. A row of a sheet is one object") from None
         if not isinstance(row, dict):
             raise ValueError(f"{path} line {number}: a {type(row).__name__}. A row of a sheet is one object")
-        yield f"line {number}", {**dict.fromkeys(COLUMNS[6:], ""), **row}
+        yield f"line {number}", {**dict.fromkeys(COLUMNS[-5:], ""), **row}
 
 
 def _csv_rows(path: FilePath) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -200,7 +220,7 @@ def _csv_rows(path: FilePath) -> Iterator[tuple[str, dict[str, Any]]]:
     limit = csv.field_size_limit(sys.maxsize)  # a whole document may stand in a field
     try:
         table = csv.DictReader(io.StringIO(Path(path).read_bytes().decode("utf-8-sig"), newline=""), strict=True)
-        if missing := [name for name in COLUMNS if name not in (table.fieldnames or ())]:
+        if missing := [name for name in REQUIRED if name not in (table.fieldnames or ())]:
             raise ValueError(
                 f"{path} line 1: no column {missing[0]!r}. The first line names them, separated by commas: "
                 f"{','.join(COLUMNS)}"
@@ -216,7 +236,7 @@ def _csv_rows(path: FilePath) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _filled_in(row: Mapping[str, Any]) -> Label | None:
-    if missing := [name for name in COLUMNS if name not in row]:
+    if missing := [name for name in REQUIRED if name not in row]:
         raise ValueError(f"no {missing[0]!r}. Keep the columns of the sheet as they are")
     for name in ("query_id", "doc_id", "text", "label", "answer", "reason"):
         if not isinstance(row[name], str):
@@ -276,16 +296,19 @@ def _whole(row: Mapping[str, Any], name: str) -> int | None:
 def fingerprint(pairs: Iterable[Pair]) -> str:
     """What a browser keeps the labels of a sheet under: other pairs, or another order, give another.
 
+    Other titles give the same.
+
     >>> fingerprint([Pair("q1", "d1", 0, 4, "a?", "text")])
     '9b32ab6642019155'
     """
-    return sha256(json.dumps([list(pair) for pair in pairs]).encode()).hexdigest()[:16]
+    return sha256(json.dumps([pair[:6] for pair in pairs]).encode()).hexdigest()[:16]
 
 
-def sheet_html(pairs: Iterable[Pair], labels: Iterable[Label] = ()) -> str:
+def sheet_html(pairs: Iterable[Pair], labels: Iterable[Label] = (), rubric: str = "") -> str:
     """The sheet as one HTML page, which asks no other file and no network.
 
-    `labels` are filled in beforehand; where a browser has kept some for these pairs, those come first.
+    `labels` are filled in beforehand; where a browser has kept some for these pairs, those come first. `rubric`,
+    plain text, stands under the definitions of the labels, in the dialog that `?` opens.
 
     >>> page = sheet_html([Pair("q1", "d1", 0, 9, "a?", "</script>")])
     >>> page.startswith("<!doctype html>"), page.count("</script>")
@@ -305,6 +328,7 @@ def sheet_html(pairs: Iterable[Pair], labels: Iterable[Label] = ()) -> str:
     return Template(_asset("sheet.html")).substitute(
         title=escape(f"Labels: {len(listed)} pairs"),
         style=_asset("sheet.css"),
+        rubric=escape(rubric.strip()),
         script=f"({_asset('sheet.js').strip().rstrip(';')})({payload});",
     )
 

@@ -20,7 +20,7 @@ from ragkit.corpora.synthetic import large_texts
 RESULTS = Path(__file__).parent / "results"
 N_DOCS = int(os.environ.get("RAGKIT_BENCHMARK_DOCS", "51310"))  # fewer for a trial
 ROUNDS = int(os.environ.get("RAGKIT_BENCHMARK_ROUNDS", "5"))
-PEERS = ("bm25s", "numba", "tantivy", "rank_bm25")  # requirements-bench.txt
+PEERS = ("bm25s", "numba", "tantivy", "rank_bm25", "faiss-cpu")  # requirements-bench.txt
 
 
 def large_docs(n_docs: int = N_DOCS) -> dict[str, str]:

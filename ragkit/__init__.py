@@ -17,8 +17,15 @@ if TYPE_CHECKING:  # so that editors and the type checker see what __getattr__ f
     from ragkit.corpora.collections import load_corpus as load_corpus
     from ragkit.corpora.synthetic import planted_corpus as planted_corpus
     from ragkit.dense.encoder import load_encoder as load_encoder
+    from ragkit.dense.graph import HnswIndex as HnswIndex
+    from ragkit.dense.graph import ann_recall as ann_recall
     from ragkit.dense.scan import DenseIndex as DenseIndex
     from ragkit.dense.scan import scan_cost as scan_cost
+    from ragkit.diagnosis.buckets import Triage as Triage
+    from ragkit.diagnosis.buckets import triage as triage
+    from ragkit.diagnosis.codes import code_like as code_like
+    from ragkit.diagnosis.levers import Diagnosis as Diagnosis
+    from ragkit.diagnosis.levers import diagnose as diagnose
     from ragkit.lexical.analysis import Analyzer as Analyzer
     from ragkit.lexical.index import BM25Index as BM25Index
     from ragkit.lexical.scoring import bm25_score as bm25_score
@@ -70,6 +77,8 @@ _HOME = {
     "load_encoder": "ragkit.dense.encoder",
     "DenseIndex": "ragkit.dense.scan",
     "scan_cost": "ragkit.dense.scan",
+    "HnswIndex": "ragkit.dense.graph",
+    "ann_recall": "ragkit.dense.graph",
     "recall_at_k": "ragkit.measure.metrics",
     "coverage_at_k": "ragkit.measure.metrics",
     "precision_at_k": "ragkit.measure.metrics",
@@ -101,6 +110,11 @@ _HOME = {
     "load_corpus": "ragkit.corpora.collections",
     "load_collection": "ragkit.corpora.collections",
     "planted_corpus": "ragkit.corpora.synthetic",
+    "diagnose": "ragkit.diagnosis.levers",
+    "Diagnosis": "ragkit.diagnosis.levers",
+    "triage": "ragkit.diagnosis.buckets",
+    "Triage": "ragkit.diagnosis.buckets",
+    "code_like": "ragkit.diagnosis.codes",
     "read_qrels": "ragkit.measure.trec",
     "write_qrels": "ragkit.measure.trec",
     "read_run": "ragkit.measure.trec",

@@ -14,9 +14,10 @@ import pytest
 import ragkit
 from ragkit import load_corpus
 from ragkit.corpora import handbook as handbook_room
+from ragkit.corpora.asked import FOLDERS, Asked, asked, pieces
 from ragkit.corpora.chunks import headings, pieces_at_most
 from ragkit.corpora.duplicates import near_duplicates
-from ragkit.corpora.vectors import PARTS, packaged_vectors
+from ragkit.corpora.vectors import CHUNKINGS, PARTS, SIZES, packaged_vectors
 from ragkit.dense.cache import CachedEncoder
 from ragkit.dense.encoder import PACKAGED_WEIGHTS, load_encoder
 from ragkit.dense.scan import DenseIndex
@@ -274,6 +275,39 @@ def test_an_index_over_a_cache_says_what_the_window_cut():
 
 
 def test_the_parts_are_the_files():
-    for folder in ("handbook", "numpy_docs"):
-        here = {file.name for file in (files("ragkit.corpora") / folder).iterdir() if file.name.endswith(".npz")}
-        assert here == {f"vectors-{part}.npz" for part in PARTS}
+    assert set(PARTS) == set(FOLDERS) == set(NAMES)
+    for name, folder in FOLDERS.items():
+        here = [file for file in (files("ragkit.corpora") / folder).iterdir() if file.name.endswith(".npz")]
+        assert {file.name for file in here} == {f"vectors-{part}.npz" for part in PARTS[name]}
+        assert all(len(file.read_bytes()) < 4_000_000 for file in here)
+
+
+# what chapters 07 and 08 need beyond passages and queries
+
+
+def test_the_handbook_has_its_vectors_under_every_chunking_of_chapter_08(handbook):
+    stored = packaged_vectors("handbook")
+    assert {f"characters(size={size}, overlap=0)" for size in SIZES} < {str(chunking) for chunking in CHUNKINGS}
+    for chunking in CHUNKINGS:
+        assert all(stored.knows(list(handbook.passages(chunking).values()))), chunking
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_free_queries_have_their_vectors_and_the_pieces_that_the_tokenizer_gives(corpora, encoder, name):
+    texts = list(dict.fromkeys(query.text for query in asked(name)))
+    assert all(packaged_vectors(name).knows(texts, "query"))
+    assert pieces(name) == {text: encoder.pieces(text, "query") for text in texts}
+
+
+def test_a_free_query_has_an_answer_or_is_a_string_that_stands_in_the_collection(corpora):
+    for name in NAMES:
+        passages, kinds = corpora[name].passages(), Counter()
+        for query in asked(name):
+            kinds[query.doc_id != ""] += 1
+            if query.doc_id:
+                assert query.holds in passages[query.answer(passages)]
+            else:
+                assert any(query.text.lower() in text.lower() for text in passages.values()), query.text
+        assert kinds[False] >= 10
+    with pytest.raises(LookupError, match="no passage of 'err-4021'"):
+        Asked("x", "typo", "err-4021", "words that nobody wrote").answer(corpora["handbook"].passages())

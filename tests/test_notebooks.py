@@ -43,6 +43,38 @@ CLAIMS = """
     postings-15m      04   holds
     postings-tuples   04   measured
     build-5s          04   measured
+    scan-bytes        05   holds
+    scan-factor       05   conditional
+    scan-10ms         05   measured
+    ann-band          06   measured
+    ann-sublinear     06   measured
+    evidence          07   measured
+    pieces            07   measured
+    paraphrase-above  07   measured
+    pool-dilution     08   conditional
+    chunk-both        08   measured
+    recall-table      09   holds
+    recall-code       09   does not hold
+    monotone-k        09   holds
+    partials          09   holds
+    partials-raise    09   does not hold
+    unanswerable      09   holds
+    ceiling-answer    09   conditional
+    union-max         10   holds
+    union-strict      10   does not hold
+    union-budget      10   conditional
+    no-disagreement   10   does not hold
+    tie-074           10   conditional
+    tie-mcnemar       10   holds
+    diag-counts       11   holds
+    diag-gap          11   conditional
+    diag-floor        11   does not hold
+    p5-conditional    11   does not hold
+    diag-same-metric  11   conditional
+    diag-k8           11   holds
+    dup-precision     11   does not hold
+    diag-latency      11   conditional
+    cost-forty        11   conditional
 """
 
 

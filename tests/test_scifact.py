@@ -5,10 +5,22 @@ import json
 import os
 import sys
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 
-from ragkit import BM25Index
+from ragkit import (
+    BM25Index,
+    compare,
+    coverage_at_k,
+    load_encoder,
+    ndcg_at_k,
+    precision_at_k,
+    read_run,
+    recall_at_k,
+    rrf,
+)
 
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(os.environ.get("RAGKIT_COLLECTIONS", ""), "scifact")
@@ -91,3 +103,61 @@ def test_the_accelerator_finds_the_same_on_real_text(collection, built):
     for query in queries.values():
         for k in (1, 10, 100):
             assert fast.search(query, k) == built["stop_porter"].search(query, k)
+
+
+# the dense side: encoding takes minutes, so its run is kept, made by benchmarks/scifact_dense.py
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    return read_run(ROOT / "tests/data/scifact-minilm.run.gz")
+
+
+@pytest.fixture(scope="module")
+def bm25(collection, built):
+    return built["stop_porter"].run(collection[1], 1_000)
+
+
+def test_the_kept_run_has_the_published_figures_of_minilm(scifact, collection, minilm):
+    _, queries, qrels = collection
+    assert set(minilm) == set(queries)
+    assert {len(hits) for hits in minilm.values()} == {1_000}
+    published = {"nDCG@10": 0.64508, "R@10": 0.78333, "R@100": 0.925, "P@5": 0.164, "P@1": 0.50333}
+    found = {
+        "nDCG@10": ndcg_at_k(minilm, qrels, 10),
+        "R@10": coverage_at_k(minilm, qrels, 10),
+        "R@100": coverage_at_k(minilm, qrels, 100),
+        "P@5": precision_at_k(minilm, qrels, 5),
+        "P@1": precision_at_k(minilm, qrels, 1),
+    }
+    assert {name: round(float(value), 5) for name, value in found.items()} == published
+    values = (0.645082, 0.603433, 0.503333, 0.753333, 0.793333, 0.9, 0.892, 0.164)
+    reference = scifact.figures(minilm, qrels)
+    assert [reference[name] for name in NAMES] == pytest.approx(values, abs=1e-6)
+
+
+def test_the_kept_run_is_what_the_model_computes(scifact, collection, minilm):
+    pairs = [(qid, hit) for qid in minilm for hit in minilm[qid]]
+    drawn = Random(7).sample(pairs, 30)
+    docs, (queries, _) = scifact.load_docs(), scifact.load_queries()
+    encoder = load_encoder()
+    documents = encoder.encode([docs[hit.doc_id] for _, hit in drawn]).astype(np.float64)
+    asked = encoder.encode([queries[qid] for qid, _ in drawn], kind="query").astype(np.float64)
+    cosines = (documents * asked).sum(axis=1)
+    assert cosines == pytest.approx([hit.score for _, hit in drawn], abs=1e-5)
+
+
+def test_two_systems_find_different_documents(collection, bm25, minilm):
+    qrels = collection[2]
+    found = compare(bm25, minilm, qrels, k=10)
+    shares = [len(ids) / found.n for ids in (found.only_a, found.only_b, found.both, found.neither)]
+    assert shares == pytest.approx([0.0867, 0.0400, 0.7533, 0.1200], abs=5e-5)
+    assert [found.union, found.recall_a_2k, found.recall_b_2k] == pytest.approx([0.8800, 0.8900, 0.8467], abs=5e-5)
+    assert found.union < found.recall_a_2k  # one top twenty beats two top tens here
+
+
+@pytest.mark.parametrize(
+    ("depth", "recall"), [(100, 0.8633), (10, 0.8533), (20, 0.8500), (50, 0.8567), (1_000, 0.8667)]
+)
+def test_fusion_cut_at_ten_depends_on_how_deep_it_reads(collection, bm25, minilm, depth, recall):
+    assert recall_at_k(rrf([bm25, minilm], c=60, depth=depth), collection[2], 10) == pytest.approx(recall, abs=5e-5)

@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import ragkit.corpora
-from ragkit.corpora.vectors import FOLDERS
+from ragkit.corpora.asked import FOLDERS
 from ragkit.teach.datasheets import Datasheet
 
 TABLES = ("sizes", "documents_by_kind", "twins", "queries_by_kind", "judged", "by_kind", "agreed", "disagreements")

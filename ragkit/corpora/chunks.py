@@ -183,6 +183,20 @@ _PIECE = re.compile(r"[^\W\d_]{1,4}|\d{1,2}|[^\w\s]|_")
 
 # where a text can be cut
 
+
+def boundaries(text: str) -> list[int]:
+    """Where a sentence, a heading or a paragraph begins, the end of the text, and 0: in order.
+
+    White space belongs to what stands before it. `sentences` and `window` cut at these places, and elsewhere only
+    where what lies between two of them is too long.
+
+    >>> boundaries("# A\\n\\nOne is here. Two, e.g. this.")
+    [0, 5, 18, 33]
+    """
+    span = (0, len(text))
+    return sorted({*span, *_sentence_ends(text, span), *(at for section in _sections(text) for at in section)})
+
+
 _FENCE = re.compile(r"^(?:```|~~~).*?(?:^(?:```|~~~)[^\S\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#{1,6} .*$|^(?=\S)(?!\|).+\n(?:-{3,}|={3,})[^\S\n]*$", re.MULTILINE)
 # After a sentence; after a line that ends a paragraph; after the line before a list item, a table row or a prompt.

@@ -15,7 +15,7 @@ from typing import Any
 from ragkit.corpora.chunks import WINDOW, Passages
 from ragkit.corpora.collections import Corpus, load_corpus
 from ragkit.corpora.duplicates import near_duplicates
-from ragkit.corpora.vectors import FOLDERS
+from ragkit.corpora.asked import FOLDERS
 from ragkit.dense.scan import DenseIndex
 from ragkit.lexical.index import BM25Index
 from ragkit.measure.labels import Label, Qrels, agreement

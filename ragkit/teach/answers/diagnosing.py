@@ -2,4 +2,50 @@
 
 from ragkit.teach.answers import Exercise
 
-ANSWERS: dict[str, Exercise] = {}
+ANSWERS: dict[str, Exercise] = {
+    "11-a": Exercise(
+        lambda: 223 / 240 / 5,
+        0.0006,
+        "precision",
+        (
+            (lambda: 223 / 240, "That is recall@50, which counts queries. Of five places one can be relevant."),
+            (lambda: 0.93 - 0.13, "Two measures, and nothing cancels: one counts queries, the other places."),
+            (lambda: 1 / 5, "For a query that hits. The queries that miss have 0, and are in the mean."),
+            (lambda: 223 / 240 / 5 - 0.13, "That is what it wins. What does it have?"),
+        ),
+        "min(relevant among the candidates, 5) / 5 for each query, and the mean over all 240.",
+    ),
+    "11-b": Exercise(
+        lambda: float((120 - 30) // 2.4),
+        0.0,  # a whole number
+        "candidates",
+        (
+            (lambda: float(120 // 2.4), "Something is spent before the first pair."),
+            (lambda: 38.0, "The last of them would end after the budget."),
+            (lambda: 37.5, "Half a pair cannot be scored."),
+        ),
+        "What is left of the budget, divided by what a pair takes, rounded down.",
+    ),
+    "12-a": Exercise(
+        lambda: (0.62 * 300 + 0.75 * (20 + 31 + 9 + 24)) / 300,
+        0.0051,
+        "recall",
+        (
+            (lambda: (0.62 * 300 + 20 + 31 + 9 + 24) / 300, "That is all of them. Expect three in four."),
+            (lambda: 0.62 + 0.75 * 0.38, "That takes three in four of all failures. 30 have no named cause."),
+            (lambda: 0.75 * (20 + 31 + 9 + 24) / 300, "That is what comes back. Add it to what hits already."),
+        ),
+        "How many hit now? Add three quarters of the four named buckets, and divide by all queries.",
+    ),
+    "12-b": Exercise(
+        lambda: 40 * 0.8 / 0.5,
+        0.01,
+        "queries",
+        (
+            (lambda: 40 * 0.8, "So many of the 40 belong there. And the others, which the bucket does not have?"),
+            (lambda: 40 / 0.5, "Not all of the 40 belong there."),
+            (lambda: 40 * 0.5 / 0.8, "The other way round: precision says how many of the 40 are right."),
+        ),
+        "Precision says how many of the 40 are right; recall, what share of all they are.",
+    ),
+}

@@ -93,11 +93,11 @@ def sweep_table(passages: Mapping[int, Point], random: Mapping[int, Point], scan
             row += [f"{found.recall.distances:,.0f}", f"{found.ms:.2f}"]
         rows.append(tuple(row))
     head = ("share", "all ten", "distances", "ms")
-    recall = next(iter(passages.values())).recall
+    recall, other_n = next(iter(passages.values())).recall, next(iter(random.values())).recall.n
     return Table(
         ("ef", *(f"passages: {head[0]}", *head[1:]), *(f"random: {head[0]}", *head[1:])),
         tuple(rows),
-        f"{recall.scanned:,} vectors, {recall.n} queries, measured on this page. The scan: all of the ten, "
+        f"{recall.scanned:,} vectors; {recall.n} queries, {other_n} for random. The scan: all of the ten, "
         f"{recall.scanned:,} distances, {scan:.2f} ms on one core.",
     )
 
@@ -134,8 +134,8 @@ def trade_off(passages: Mapping[int, Point], random: Mapping[int, Point], scan: 
         share, whole = ([getattr(p.recall, of) for p in points_of.values()] for of in ("mean_share", "all_found"))
         axes.plot(ms, share, "--", marker="s", color=PALETTE[colour])
         axes.plot(ms, whole, ":", marker="s", mfc="none", color=PALETTE[colour])
-        at = (2, 3) if name == "random" else (0, 0)
-        for values, what, place in ((share, "mean share", at[0]), (whole, "all ten", at[1])):
+        begins = (2, 3) if name == "random" else (0, 0)
+        for values, what, place in ((share, "mean share", begins[0]), (whole, "all ten", begins[1])):
             low = name == "random" and what == "all ten"
             axes.annotate(
                 f"{name}, {what}" if low else f"{name},\n{what}",

@@ -13,6 +13,7 @@ ANSWERS: dict[str, Exercise] = {
             (lambda: 340 / 400, "That is the share that has a relevant passage at all. How many of these are hits?"),
         ),
         "How many hits are there? Divide them by all queries.",
+        "Right: 0.595. The retriever is the same.",
     ),
     "09-b": Exercise(
         lambda: float(next(hits for hits in range(16) if (48 + 2 + hits) / (60 + 15) >= 48 / 60)),

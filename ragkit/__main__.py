@@ -24,20 +24,22 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command, the arguments of the process by default; the exit status: 0, or 2 for an error of the input."""
+    """Run a command, the arguments of the process by default; the exit status.
+
+    0; 2 for an error of the input; what the command gives, which is 1 where something that was asked for does not hold.
+    """
     parser = ArgumentParser(prog="ragkit", description="Measure retrieval. Nothing leaves this machine.")
     commands = parser.add_subparsers(metavar="command", required=True)
     for add in COMMANDS:
         add(commands)
     args = parser.parse_args(argv)
     try:
-        args.run(args)
+        return args.run(args) or 0
     except (ValueError, OSError, ImportError) as error:
         print(f"ragkit: {_in_a_line(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    return 0
 
 
 def _in_a_line(error: Exception) -> str:
@@ -270,7 +272,63 @@ def _write_table(args: Namespace, rows: Iterable[Sequence[str]]) -> None:
     replace_file(target, ("\t".join(row) + "\n" for row in rows), "no query")
 
 
-COMMANDS: tuple[Callable[["Commands"], None], ...] = (add_pool, add_agree, add_evaluate, add_compare)
+def add_diagnose(commands: "Commands") -> None:
+    """`ragkit diagnose`: from documents and queries, or from runs, to a report."""
+    parser = commands.add_parser(
+        "diagnose",
+        help="say what is wrong with a retrieval, and what to change",
+        description="From a folder of documents and queries, with or without labels, or from runs, to one HTML page "
+        "that needs no network: sizes, what the window cut, twins, overlap; with labels also figures with intervals, "
+        "why queries miss, and which lever the figures support; without labels a sheet to label by. For example: "
+        "ragkit diagnose my-docs --out report.html",
+    )
+    parser.add_argument(
+        "collection", nargs="?", metavar="PATH_OR_NAME", help="a folder or file, or handbook, or numpy-docs"
+    )
+    parser.add_argument("--queries", metavar="FILE", help="queries, where they do not lie beside the documents")
+    judged = parser.add_mutually_exclusive_group()
+    judged.add_argument("--qrels", metavar="FILE", help="judgments, in TREC's format or BEIR's")
+    judged.add_argument("--labels", metavar="FILE", help="labels: what a sheet exports, or a filled CSV")
+    parser.add_argument("--second", metavar="FILE", help="labels or judgments of a second reader")
+    parser.add_argument("--runs", nargs="+", default=[], metavar="RUN", help="runs in TREC's format, or NAME=FILE")
+    parser.add_argument("--system", metavar="NAME", help="which of the systems is diagnosed")
+    parser.add_argument(
+        "--chunking",
+        choices=("window", "headings", "sentences", "whole"),
+        default="window",
+        help="how documents are cut into what is ranked (window)",
+    )
+    parser.add_argument("--k", type=int, default=10, help="places that systems are compared by (10)")
+    parser.add_argument("--candidate-k", type=int, default=50, help="places that the first stage hands on (50)")
+    parser.add_argument("--consumer-k", type=int, default=5, help="places that a prompt or a page shows (5)")
+    parser.add_argument("--encoder", metavar="NAME", help="a model of sentence-transformers, or none (MiniLM)")
+    parser.add_argument("--vectors", metavar="FILE", help="where vectors are kept (.ragkit-cache beside the report)")
+    parser.add_argument("--budget-ms", type=float, metavar="MS", help="what a query may take")
+    parser.add_argument("--rerank-ms-per-pair", type=float, metavar="MS", help="what a reranker takes for a passage")
+    parser.add_argument("--pool-queries", type=int, default=50, help="queries on the sheet to label by (50)")
+    parser.add_argument("--out", required=True, metavar="REPORT", help="ends in .html")
+    parser.add_argument("--json", metavar="FILE", help="the same as JSON (beside the report)")
+    parser.add_argument(
+        "--fail-under",
+        action="append",
+        default=[],
+        metavar="METRIC@K=VALUE",
+        help="exit status 1 where a metric is lower, such as recall@10=0.8; several may be given",
+    )
+    parser.set_defaults(run=_diagnose)
+
+
+def _diagnose(args: Namespace) -> int:
+    from ragkit.diagnosis.undertaken import undertake
+
+    lines, failures = undertake(args)
+    print("\n".join(lines))
+    for failure in failures:
+        print(f"ragkit: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+COMMANDS: tuple[Callable[["Commands"], None], ...] = (add_pool, add_agree, add_evaluate, add_compare, add_diagnose)
 
 if __name__ == "__main__":
     sys.exit(main())

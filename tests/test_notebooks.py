@@ -75,6 +75,14 @@ CLAIMS = """
     dup-precision     11   does not hold
     diag-latency      11   conditional
     cost-forty        11   conditional
+    one-bit           12   holds
+    triage-miss       12   holds
+    triage-sum        12   holds
+    triage-earliest   12   does not hold
+    triage-bound      12   holds
+    triage-079        12   holds
+    triage-residue    12   does not hold
+    triage-code       12   does not hold
 """
 
 

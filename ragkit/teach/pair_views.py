@@ -26,26 +26,23 @@ GROUPS: dict[str, dict[str, Any]] = {
 
 
 def unions(pairs: Mapping[str, Comparison]) -> Picture:
-    """Bars: the four groups of queries in each of some comparisons, named by what tells them apart."""
+    """Bars: the four groups of queries in each of some ties, from no disagreement to the most there can be."""
     figure, axes = canvas("low", left=0.17)
     axes.spines["left"].set_visible(False)
+    first, *_, last = pairs.values()
     for place, (name, found) in enumerate(pairs.items()):
-        _stack(axes, -place, [len(ids) for ids in _groups(found).values()], found.n, least=0.04)
+        _stack(axes, -place, [len(ids) for ids in _groups(found).values()], found.n, least=0.05)
         axes.annotate(name, (0, -place), (-6, -4), textcoords="offset points", ha="right")
-    last = list(pairs.values())[-1]
-    _heads(
-        axes, 0.5, [len(ids) / last.n for ids in _groups(next(iter(pairs.values()))).values()], ("both", "neither")
-    )
-    _heads(
-        axes, 0.55 - len(pairs), [len(ids) / last.n for ids in _groups(last).values()], ("only BM25", "only dense")
-    )
-    axes.set(xlim=(0, 1), ylim=(0.2 - len(pairs) - 0.2, 0.9), yticks=[], xlabel="share of the queries")
+    a, b = first.names
+    _heads(axes, 0.6, first, {"both": "both", "neither": "neither"})
+    _heads(axes, 0.4 - len(pairs), last, {"only BM25": f"only {a}", "only dense": f"only {b}"})
+    axes.set(xlim=(0, 1), ylim=(-len(pairs), 0.9), yticks=[], xlabel="share of the queries")
     shown = "; ".join(f"{name}: union {found.union:.2f}" for name, found in pairs.items())
     return picture(
         figure,
         alt=f"{len(pairs)} stacked bars of the same queries, each with a tie at {last.recall_a:.2f}. {shown}.",
-        caption=f"Every bar is a tie at {last.recall_a:.2f}. The union reaches from "
-        f"{next(iter(pairs.values())).union:.2f} to {last.union:.2f}.",
+        caption=f"Every bar is a tie at {last.recall_a:.2f}. The union reaches from {first.union:.2f} to "
+        f"{last.union:.2f}.",
     )
 
 
@@ -64,9 +61,9 @@ def by_kind(found: Comparison, kinds: Mapping[str, str]) -> Picture:
         _stack(axes, -place, counts[kind], 1, least=1)
         axes.annotate(kind, (0, -place), (-6, -3), textcoords="offset points", ha="right", fontsize=9)
         most = max(most, sum(counts[kind]))
-    for left, (name, look) in zip((0, 0.34, 0.53, 0.87), GROUPS.items(), strict=True):
-        axes.barh(1.25, 0.035 * most, 0.6, left=(left - 0.08) * most, **look)
-        axes.text((left - 0.03) * most, 1.25, name, va="center", fontsize=9)
+    for left, (name, look) in zip((0, 0.33, 0.53, 0.85), GROUPS.items(), strict=True):
+        axes.barh(1.25, 0.035 * most, 0.6, left=left * most, **look)
+        axes.text((left + 0.05) * most, 1.25, name, va="center", fontsize=9)
     axes.set(xlim=(0, most * 1.06), ylim=(-len(ordered) + 0.4, 1.8), yticks=[], xlabel="queries")
     axes.set_xticks(range(0, most + 1, 2))
     first, last = ordered[0], ordered[-1]
@@ -255,11 +252,13 @@ def _stack(axes: Axes, place: float, counts: Sequence[int], total: int, least: f
         left += count / total
 
 
-def _heads(axes: Axes, place: float, shares: Sequence[float], named: Sequence[str]) -> None:
+def _heads(axes: Axes, place: float, found: Comparison, names: Mapping[str, str]) -> None:
+    """Names of groups, above or below their segments of a bar."""
     left = 0.0
-    for name, share in zip(GROUPS, shares, strict=True):
-        if name in named:
-            axes.text(left + share / 2, place, name, ha="center", va="center", fontsize=9)
+    for group, ids in _groups(found).items():
+        share = len(ids) / found.n
+        if group in names:
+            axes.text(left + share / 2, place, names[group], ha="center", va="center", fontsize=9)
         left += share
 
 

@@ -154,7 +154,8 @@ def exercises() -> dict[str, list[Number]]:
     """The numbers of each exercise, which its task and its solution in the notebook repeat, and the right answer."""
     from ragkit.teach.exercises import EXERCISES
 
-    nodes = ast.walk(ast.parse((ROOT / "ragkit/teach/exercises.py").read_text("utf-8")))
+    files = sorted((ROOT / "ragkit/teach/answers").glob("*.py"))
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8")))]
     pairs = [
         pair for node in nodes if isinstance(node, ast.Dict) for pair in zip(node.keys, node.values, strict=True)
     ]

@@ -138,7 +138,8 @@ def explore_sizes(corpus: Corpus, found: Mapping[str, Mapping[str, Place]], enco
         axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
         axes.minorticks_off()
         axes.spines["left"].set_visible(False)
-        axes.plot([DEPTH, DEPTH], [-0.45, 1.6], ":", color=INK, linewidth=1)
+        for low, high in ((-0.04, 0.1), (0.96, 1.1), (1.42, 1.58)):  # between them stands text
+            axes.plot([DEPTH, DEPTH], [low, high], color=INK, linewidth=1)
         axes.annotate("the first 10", (DEPTH, 1.6), (0, 3), textcoords="offset points", ha="center", fontsize=9)
 
     def draw(axes: Axes, frame: Frame) -> None:
@@ -316,7 +317,7 @@ def apart(moves: Mapping[str, Sequence[Difference]]) -> dict[str, Difference]:
 
 def _share(mean: Mean) -> str:
     low, high = mean.interval
-    return f"{mean:.2f} ({low:.2f}–{high:.2f})"
+    return f"{mean:.2f} ({low:.2f}\u2060–\u2060{high:.2f})"  # joined: an interval is not broken over two lines
 
 
 def _rank(rank: int | None) -> str:

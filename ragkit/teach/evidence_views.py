@@ -220,14 +220,24 @@ def clear_kinds(
     return tuple(label for label, _, _, low, high in gaps if low > 0 or high < 0), len(gaps)
 
 
+def ahead(found: Mapping[str, Comparison]) -> str:
+    """How far the second system is ahead of the first on each collection, with the interval, in words."""
+    shown = []
+    for name, one in found.items():
+        low, high = one.difference.interval
+        shown.append(f"{-one.difference:+.3f} ({-high:+.3f} to {-low:+.3f}) on {name}")
+    return " and ".join(shown)
+
+
 def kinds_picture(found: Mapping[str, Comparison], kinds: Mapping[str, Mapping[str, str]]) -> Picture:
     """The kinds of all collections by how far the encoder is ahead: a difference in recall, and its interval."""
     gaps = _gaps(found, kinds)
-    figure, axes = canvas("tall", left=0.47)
+    figure, axes = canvas("tall", left=0.5)
     height = 0.22 * len(gaps) + 0.9
     figure.set_size_inches(4.8, height)
     figure.subplots_adjust(bottom=0.6 / height, top=0.97)
-    axes.set(xlim=(-0.8, 0.8), ylim=(-0.7, len(gaps) + 0.1), xlabel="← BM25 ahead    difference    dense ahead →")
+    axes.set(xlim=(-0.9, 0.9), ylim=(-0.7, len(gaps) + 0.1), xlabel="")
+    axes.set_xlabel("BM25 ahead ←   → dense ahead", fontsize=9)
     axes.set_yticks(range(len(gaps)), [f"{label} ({n})" for label, n, *_ in gaps], fontsize=8)
     axes.plot([0, 0], [-0.7, len(gaps) + 0.1], ":", color=INK, linewidth=1)
     for place, (_, _, gap, low, high) in enumerate(gaps):
@@ -283,7 +293,8 @@ def explore_evidence(rows: Sequence[Row], lexical: BM25Index, dense: DenseIndex)
         axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
         axes.minorticks_off()
         axes.spines["left"].set_visible(False)
-        axes.plot([DEPTH, DEPTH], [-0.45, 1.6], ":", color=INK, linewidth=1)
+        for low, high in ((-0.04, 0.1), (0.96, 1.1), (1.42, 1.58)):  # between them stands text
+            axes.plot([DEPTH, DEPTH], [low, high], color=INK, linewidth=1)
         axes.annotate("the first 10", (DEPTH, 1.6), (0, 3), textcoords="offset points", ha="center", fontsize=9)
 
     def draw(axes: Axes, frame: Frame) -> None:
@@ -337,4 +348,4 @@ def _rank(rank: int | None) -> str:
 
 def _share(mean: Mean) -> str:
     low, high = mean.interval
-    return f"{mean:.2f} ({low:.2f}–{high:.2f})"
+    return f"{mean:.2f} ({low:.2f}\u2060–\u2060{high:.2f})"  # joined: an interval is not broken over two lines

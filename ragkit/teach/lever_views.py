@@ -149,7 +149,8 @@ def plane(runs: Mapping[str, Runs], qrels: Mapping[str, Qrels]) -> Explorer:
         axes.plot(*zip(*frame["others"], strict=True), "o", color=GREY, markersize=4)
         axes.plot(*zip(*frame["line"], strict=True), "-", color=marks[system]["color"], lw=0.8)
         axes.plot(x, y, ls="", **{"markersize": 8, "mew": 1.5, **marks[system]})
-        axes.annotate(frame["lever"], (x, y), (-4, -8), **_LABEL, ha="right", va="top", fontweight="bold")
+        shift, ha = ((4, -8), "left") if x > ENOUGH.recall_enough else ((-4, -8), "right")
+        axes.annotate(frame["lever"], (x, y), shift, **_LABEL, ha=ha, va="top", fontweight="bold")
 
     return Explorer(
         "Two coordinates and a lever",
@@ -263,6 +264,7 @@ def _recalls(runs: Runs, qrels: Qrels) -> list[float]:
 Vectors = NDArray[np.float32]
 Labels = Mapping[str, list[str]]
 FOLDS, SEEDS, K = 5, 5, 10
+HABIT = 20  # of so many, the labeller with a habit marks the longest
 
 
 class Learnt(NamedTuple):
@@ -293,7 +295,7 @@ def bad_labels(
     queries = corpus.vectors.encode([corpus.queries[qid] for qid in right], kind="query")
     lists = [ids[:CANDIDATES] for ids in _tops(index, queries, CANDIDATES)]
     passages = corpus.passages()
-    longest = [max(ids[:20], key=lambda doc_id: len(passages[doc_id])) for ids in lists]
+    longest = [max(ids[:HABIT], key=lambda doc_id: len(passages[doc_id])) for ids in lists]
     habit = {qid: [doc_id] for qid, doc_id in zip(right, longest, strict=True)}
     before = [ids[:K] for ids in lists]
 

@@ -49,7 +49,15 @@ def bars(published: Mapping[str, int], hits: int, n: int) -> Picture:
         axes.barh(0, count, 0.5, left=left, **look)
         middle, height = left + count / 2, 0.42 + 0.34 * place
         axes.plot([middle, middle], [0.25, height], "-", color=GREY, lw=0.8)
-        axes.annotate(f"{name} {count} ", (middle, height), ha="right", va="center", fontsize=9)
+        axes.annotate(
+            f"{name} {count}",
+            (middle, height),
+            (-5, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=9,
+        )
         left += count
     axes.set(xlim=(0, n), ylim=(-0.4, 2.4), yticks=[], xlabel="queries")
     listed = ", ".join(f"{name} {count}" for name, count in published.items())
@@ -212,17 +220,15 @@ class Injections:
             f"queries. {self.where}",
         )
 
-    def said(self, reading: str = "spans") -> str:
-        """What the table shows that no figure of it says: the three largest confusions, and the natural failures."""
-        cells = self.cells(reading)
-        wrong = Counter({cell: n for cell, n in cells.items() if cell[1] not in RIGHT.get(cell[0], BUCKETS)})
-        largest = "; ".join(f"{FAULTS[cause]}, in *{bucket}*: {n}" for (cause, bucket), n in wrong.most_common(3))
-        natural = [cells["natural", bucket] for bucket in BUCKETS]
-        return (
-            f"Of {wrong.total()} queries that went astray the most are these: {largest}. Nothing was injected into "
-            f"{sum(natural)} failing queries. {sum(natural[:3])} of them are in one of the first three buckets, "
-            "where the table counts them as wrong, though nobody knows their cause."
+    def astray(self, reading: str = "spans") -> tuple[dict[tuple[str, str], int], int]:
+        """Where the injected faults went that are in the wrong bucket, the most first; and how many there are.
+
+        Keys are the fault and the bucket, in words.
+        """
+        wrong = Counter(
+            {cell: n for cell, n in self.cells(reading).items() if cell[1] not in RIGHT.get(cell[0], BUCKETS)}
         )
+        return {(FAULTS[cause], bucket): n for (cause, bucket), n in wrong.most_common()}, wrong.total()
 
     def cells(self, reading: str = "spans") -> Counter[tuple[str, str]]:
         """How many failing queries of each first cause are in each bucket."""
@@ -272,7 +278,7 @@ def _interval(made: Injections, cause: str, what: str, reading: str) -> str:
     except ValueError:
         return "none"
     low, high = share.interval
-    return f"{share:.2f} ({low:.2f} to {high:.2f})"
+    return f"{round(sum(share.values.values()))}/{share.n} = {share:.2f} ({low:.2f}–{high:.2f})"
 
 
 # failures one by one
@@ -326,7 +332,8 @@ def ladder(found: Mapping[str, Triage], k: int, start: str) -> Explorer:
             "fired": fired,
             "lines": [_line(place, fired, one, bool(done == "label turned round")) for place in range(len(BUCKETS))],
             "ranks": {name: one.evidence.get(name) for name in ("lexical", "dense")} if fired > 2 else {},
-            "why": one.why,
+            # the ids alone: a cut text may say "nan" or "None", and the picture shows it
+            "why": f"cut: {', '.join(one.evidence['passages'])}" if one.bucket == CHUNK_SUSPECT else one.why,
             "count": found[done].counts[one.bucket],
             "n": found[done].n,
         }
@@ -355,7 +362,7 @@ def ladder(found: Mapping[str, Triage], k: int, start: str) -> Explorer:
             colour = INK if asked else GREY
             weight = "bold" if fires else "normal"
             axes.text(0.045, y, name, transform=across, fontsize=8.5, va="center", color=colour, weight=weight)
-            axes.text(0.335, y, says, transform=across, fontsize=8, va="center", color=colour)
+            axes.text(0.36, y, says, transform=across, fontsize=8, va="center", color=colour)
         for family, rank in frame["ranks"].items():
             if rank is not None:
                 look: dict[str, Any] = {**LINE[family], "linestyle": ""}

@@ -402,7 +402,7 @@ def _line(place: int, fired: int, one: Finding, read_twice: bool) -> tuple[str, 
     if place > fired:
         return name, "not asked any more"
     if place == fired:
-        return name, shorten(_evidence(place, seen), 66, placeholder=" …")
+        return name, shorten(_evidence(place, seen), 46, placeholder=" …")
     return name, (
         "no: something of an answer is there",
         "no: a passage holds an answer whole",
@@ -416,14 +416,16 @@ def _evidence(place: int, seen: Mapping[str, Any]) -> str:
     if BUCKETS[place] == NOT_INDEXED:
         return "missing: " + ", ".join(seen["missing"])
     if BUCKETS[place] == CHUNK_SUSPECT:
-        return str(next(iter(seen["passages"].values()))).removeprefix("the answer is cut: ")
+        why = str(next(iter(seen["passages"].values())))
+        text = why.removeprefix("the answer is cut: ")
+        return f"… {text[-42:]}" if text.endswith("✂") else f"{text[:42]} …"
     if BUCKETS[place] == JUDGMENT_ERROR:
         return "disputed: " + ", ".join(seen["disputed"])
     if BUCKETS[place] == LEXICAL_FINDS_IT:
         return f"BM25 has it {_at(seen['lexical'])}, dense {_at(seen['dense'])}"
     if BUCKETS[place] == CODE_LIKE:
         return "code-like: " + ", ".join(seen["codes"])
-    return f"nothing else is known, and dense has it {_at(seen['dense'])}"
+    return f"nothing else known; dense has it {_at(seen['dense'])}"
 
 
 def _at(rank: int | None) -> str:

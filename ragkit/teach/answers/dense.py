@@ -43,7 +43,7 @@ ANSWERS: dict[str, Exercise] = {
         "Passages × dimensions × bytes a number, divided by 1e9.",
     ),
     "05-b": Exercise(
-        lambda: float(0.050 * 12e9 // (1_024 * 4) // 1_000),
+        lambda: float(0.050 * 12 * 1e9 // (1_024 * 4) // 1_000),
         1.0,  # a thousand more or fewer
         "thousand vectors",
         (

@@ -10,7 +10,7 @@ NEEDS  := requirements.txt pyproject.toml
 TOOLS  := book/build.py book/screenshots.py book/_ext/ragkit_pages.py book/_ext/datasheets.py tests/skips.py
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve screenshots clean
+.PHONY: help book test validate lab serve screenshots clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ test: $(VENV)/stamp-test  ## run everything: ruff, mypy, pytest
 	$(BIN)/mypy --strict --ignore-missing-imports --allow-subclassing-any $(TOOLS)
 	$(PY) -m pytest
 
+validate: $(VENV)/stamp-book  ## MiniLM on scifact beside published figures; RAGKIT_COLLECTIONS names its folder
+	$(PY) benchmarks/validate.py
+
 lab: $(VENV)/stamp-book  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab --notebook-dir=. notebooks
 
@@ -46,5 +49,5 @@ serve: book  ## serve the built book on http://localhost:8000 (PORT=... for anot
 screenshots: $(VENV)/stamp-test book  ## a picture of every page, wide and narrow, light and dark
 	$(PY) book/screenshots.py
 
-clean:  ## remove what was built (.venv stays)
+clean:  ## remove what was built (.venv and .ragkit-cache stay)
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""What a datasheet shows: `{datasheet} NAME` with the table's name, and `{browse} NAME` with `queries` or `documents`.
+"""What a datasheet shows: `{datasheet} NAME TABLE`, and `{browse} NAME` with `queries`, `documents` or `names`.
 
 Both compute what they show from the collection when the page is read.
 """

@@ -12,10 +12,10 @@ from json import loads
 from statistics import median
 from typing import Any
 
+from ragkit.corpora.asked import FOLDERS
 from ragkit.corpora.chunks import WINDOW, Passages
 from ragkit.corpora.collections import Corpus, load_corpus
 from ragkit.corpora.duplicates import near_duplicates
-from ragkit.corpora.asked import FOLDERS
 from ragkit.dense.scan import DenseIndex
 from ragkit.lexical.index import BM25Index
 from ragkit.measure.labels import Label, Qrels, agreement

@@ -1,5 +1,7 @@
 """Answers of part IV and V."""
 
+from math import comb
+
 from ragkit.teach.answers import Exercise
 
 ANSWERS: dict[str, Exercise] = {
@@ -48,4 +50,32 @@ ANSWERS: dict[str, Exercise] = {
         ),
         "Precision says how many of the 40 are right; recall, what share of all they are.",
     ),
+    "13-a": Exercise(
+        lambda: 50 * (10 + 10 - 2) * 20 / 3600,
+        0.051,
+        "hours",
+        (
+            (lambda: 50 * 10 * 20 / 3600, "That is one system's list. The other brings eight more for each query."),
+            (lambda: 50 * 20 * 20 / 3600, "What both find is read once."),
+            (lambda: 50 * 18 * 20 / 60, "In minutes."),
+        ),
+        "The union of the two top tens, for 50 queries, at 20 seconds each.",
+    ),
+    "13-b": Exercise(
+        lambda: _red(80),
+        0.006,
+        "share of nights",
+        (
+            (lambda: 0.5, "Nearly. But a night of exactly 80 hits is not red, and that is not rare."),
+            (lambda: _red(81), "That counts the nights of exactly 80 hits too, and these are not under 0.8."),
+            (lambda: 0.0, "It is the system that did not change. The queries did."),
+            (lambda: 0.05, "That is the level of the interval. The bar is at the mean, not at its end."),
+        ),
+        "Each query hits with a chance of 0.8. How likely are fewer than 80 hits in 100?",
+    ),
 }
+
+
+def _red(hits: int, n: int = 100, chance: float = 0.8) -> float:
+    """The chance of fewer hits than that in n queries."""
+    return sum(comb(n, found) * chance**found * (1 - chance) ** (n - found) for found in range(hits))

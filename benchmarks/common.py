@@ -71,7 +71,7 @@ def ratio(one: Sequence[float], other: Sequence[float]) -> float:
     return median(a / b for a, b in zip(one, other, strict=False))
 
 
-def machine() -> dict[str, Any]:
+def machine(peers: Sequence[str] = PEERS) -> dict[str, Any]:
     """Where and when, and which releases."""
     model = next(
         (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
@@ -83,7 +83,7 @@ def machine() -> dict[str, Any]:
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "date": datetime.now(UTC).date().isoformat(),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in ("ragkit", "numpy", *PEERS) if installed(name)},
+        "versions": {name: version(name) for name in ("ragkit", "numpy", *peers) if installed(name)},
     }
 
 
@@ -97,9 +97,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
 
 
-def publish(name: str, text: str, data: Mapping[str, Any]) -> None:
-    """Print a result, and keep it for the page of the book that includes it."""
-    here = machine()
+def publish(name: str, text: str, data: Mapping[str, Any], peers: Sequence[str] = PEERS) -> None:
+    """Print a result, and keep it for the page of the book that includes it, with the releases of its peers."""
+    here = machine(peers)
     versions = ", ".join(f"{name} {release}" for name, release in here["versions"].items())
     note = (
         f"\nMeasured on {here['date']}: {here['processor']}, {here['cores']} cores, load {here['load']} at the end; "

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command, the arguments of the process by default; the exit status.
 
-    0; 2 for an error of the input; what the command gives, which is 1 where something that was asked for does not hold.
+    It is 0; 2 for an error of the input; 1 where a command was asked to hold something, and it does not hold.
     """
     parser = ArgumentParser(prog="ragkit", description="Measure retrieval. Nothing leaves this machine.")
     commands = parser.add_subparsers(metavar="command", required=True)
@@ -65,10 +65,9 @@ def add_collection(parser: ArgumentParser) -> None:
 
 def collection(where: str) -> "Corpus":
     """The collection under a path; one of this book's where there is no such path and the name is one of theirs."""
-    from ragkit.corpora.collections import load_collection, load_corpus
+    from ragkit.diagnosis.material import read_corpus
 
-    own = where in ("handbook", "numpy-docs") and not Path(where).exists()
-    return load_corpus(where) if own else load_collection(where)
+    return read_corpus(where)
 
 
 def units(corpus: "Corpus", chunking: str) -> tuple[Mapping[str, str], Mapping[str, Any] | None]:

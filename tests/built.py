@@ -4,10 +4,12 @@ Registered by `pytest_plugins` in conftest.py. The notebooks that the build exec
 """
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -36,14 +38,51 @@ HARMLESS = (
 )
 
 
+class Build:
+    """A build of the book that runs beside the first tests: it takes a while, and there is more than one core."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = (folder / "log").open("w+", encoding="utf-8", errors="replace")
+        command = [sys.executable, str(ROOT / "book/build.py"), "--output", str(folder)]
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT)
+
+    def finished(self) -> Path:
+        """Wait for it; the folder of what was built."""
+        status = self.process.wait()
+        self.log.seek(0)
+        assert status == 0, f"the book does not build:\n{self.log.read()[-8000:]}"
+        return self.folder / "_build"
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+
+
+build = pytest.StashKey[Build]()
+GIVEN = os.environ.get("RAGKIT_BUILT", "") if not os.environ.get("CI") else ""  # an output folder of book/build.py
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    wanted = any("built" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and not GIVEN and not session.config.option.collectonly:
+        session.config.stash[build] = Build(Path(tempfile.mkdtemp(prefix="ragkit-book-")))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if begun := session.config.stash.get(build, None):
+        begun.end()
+        shutil.rmtree(begun.folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The `_build` folder of a fresh build of the book, which executed every notebook."""
-    output = tmp_path_factory.mktemp("book")
-    command = [sys.executable, str(ROOT / "book/build.py"), "--output", str(output)]
-    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
-    assert run.returncode == 0, f"the book does not build:\n{run.stdout[-4000:]}\n{run.stderr[-8000:]}"
-    return output / "_build"
+def built(pytestconfig: pytest.Config) -> Path:
+    """The `_build` folder of a fresh build of the book, which executed every notebook.
+
+    While a page is being written, `RAGKIT_BUILT` may name a build that is there already, and not in CI.
+    """
+    return Path(GIVEN, "_build") if GIVEN else pytestconfig.stash[build].finished()
 
 
 @pytest.fixture(scope="session")

@@ -63,6 +63,7 @@ class Explorer:
     draw: draws what a frame changes, on axes of the same limits.
     readout: the formula with the numbers filled in. call: the Python that gives the same. alt: what one sees.
     texts: text boxes (name, label, text to begin with), which need a kernel.
+    measured: it shows what this machine took, so another run of the page shows other numbers.
     """
 
     title: str
@@ -76,6 +77,7 @@ class Explorer:
     texts: tuple[tuple[str, str, str], ...] = ()
     height: Literal["low", "tall"] = "low"
     left: float = 0.13
+    measured: bool = False
 
     def frame(self, **given: Value) -> Frame:
         """The frame for these values; what is not given keeps its start. KeyError for an unknown control."""

@@ -225,6 +225,7 @@ def breadth(passages: Mapping[int, Point], random: Mapping[int, Point], scan: fl
             f"Two curves over ef for {frame['vectors']}. At {frame['ef']} the mean share is {frame['share']:.2f}, "
             f"and {frame['all']:.2f} of the queries have all ten."
         ),
+        measured=True,
     )
 
 

@@ -163,4 +163,5 @@ def scan_costs(bandwidth: float) -> Explorer:
             f"dotted line marks 100 ms, a vertical one the {frame['fits']:,} vectors that 16 GiB hold."
         ),
         height="tall",
+        measured=True,
     )

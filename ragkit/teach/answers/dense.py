@@ -72,10 +72,10 @@ ANSWERS: dict[str, Exercise] = {
         "share of the queries",
         (
             (lambda: 1 - 0.99, "That share of all hits is missing. A query has ten, and one is enough to spoil it."),
-            (lambda: 1 - 0.99**10, "That is so if misses fall at random. The worst case spreads them further."),
             (lambda: 1 - 10 * (1 - 0.99), "That is the share that has all ten, at the least. Which share lacks one?"),
         ),
         "Spread the missing hits so that no two of them fall on one query.",
+        "Right. If misses fell at random it would be a little less.",
     ),
     "07-a": Exercise(
         lambda: float(254 // len(pieces("handbook")["MX-4471-B"])),
@@ -84,7 +84,10 @@ ANSWERS: dict[str, Exercise] = {
         (
             (lambda: 100.0, "A part number is not one piece."),
             (lambda: 254.0, "That many pieces. Each part number is cut into several."),
-            (lambda: 254 / len(pieces("handbook")["MX-4471-B"]), "Whole ones: the last is cut in the middle."),
+            (
+                lambda: round(254 / len(pieces("handbook")["MX-4471-B"]), 2),
+                "Whole ones: the last is cut in the middle.",
+            ),
             (lambda: 42.0, "The source says five or six pieces. Count those of this tokenizer."),
         ),
         'The pieces of one are in pieces("handbook")["MX-4471-B"].',
@@ -112,7 +115,7 @@ ANSWERS: dict[str, Exercise] = {
     ),
     "08-b": Exercise(
         lambda: 100 * max(0, 254 - (1_200 - 60)) / 254,
-        0.05,
+        0.005,
         "per cent",
         (
             (lambda: 100 * 60 / 1_200, "That is its share of the document. The end of it is not read."),

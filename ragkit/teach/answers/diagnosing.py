@@ -7,7 +7,7 @@ from ragkit.teach.answers import Exercise
 ANSWERS: dict[str, Exercise] = {
     "11-a": Exercise(
         lambda: 223 / 240 / 5,
-        0.0006,
+        0.005,
         "precision",
         (
             (lambda: 223 / 240, "That is recall@50, which counts queries. Of five places one can be relevant."),
@@ -34,7 +34,6 @@ ANSWERS: dict[str, Exercise] = {
         "recall",
         (
             (lambda: (0.62 * 300 + 20 + 31 + 9 + 24) / 300, "That is all of them. Expect three in four."),
-            (lambda: 0.62 + 0.75 * 0.38, "That takes three in four of all failures. 30 have no named cause."),
             (lambda: 0.75 * (20 + 31 + 9 + 24) / 300, "That is what comes back. Add it to what hits already."),
         ),
         "How many hit now? Add three quarters of the four named buckets, and divide by all queries.",

@@ -6,7 +6,7 @@ from ragkit.teach.answers import Exercise
 ANSWERS: dict[str, Exercise] = {
     "09-a": Exercise(
         lambda: 340 * 0.70 / 400,
-        0.0006,
+        0.0051,
         "share of the queries",
         (
             (lambda: 0.70, "That is the share of the queries that have a relevant passage. They divide by all 400."),
@@ -28,7 +28,7 @@ ANSWERS: dict[str, Exercise] = {
     ),
     "10-a": Exercise(
         lambda: (162 + 46 / 2) / 200,
-        0.0006,
+        0.0051,
         "recall",
         (
             (lambda: (162 + 46) / 200, "The 46 are not all on one side: at an exact tie each side has as many."),

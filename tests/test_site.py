@@ -244,6 +244,7 @@ def paired(page, chapter):
 def thumb(slider):
     """Where the thumb of a slider stands, and where it would stand at a share of the way."""
     slider.scroll_into_view_if_needed()
+    slider.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # at rest
     box = slider.bounding_box()
     most, now = (float(slider.evaluate(f"input => input.{name}")) for name in ("max", "value"))
     radius = 8  # of Chromium's own thumb

@@ -153,9 +153,7 @@ def explore_sizes(corpus: Corpus, found: Mapping[str, Mapping[str, Place]], enco
             axes.plot([0.8, at], [height, height], line["linestyle"], color=line["color"], linewidth=1.4)
             axes.plot(at, height, line["marker"], color=line["color"], markersize=8)
             axes.annotate(_rank(rank), (at, height), (0, 7), textcoords="offset points", ha="center", fontsize=9)
-            axes.annotate(
-                says[kind], (0.8, height), (0, -13), textcoords="offset points", color=PALETTE[kind], fontsize=9
-            )
+            axes.annotate(says[kind], (0.8, height), (0, -13), textcoords="offset points", fontsize=9)
 
     def readout(frame: Frame) -> str:
         place: Place = frame["place"]
@@ -263,7 +261,6 @@ def margins_picture(found: Mapping[str, Sequence[Difference]]) -> Picture:
             textcoords="offset points",
             ha="right" if kind == "lexical" else "left",
             va="center",
-            color=PALETTE[kind],
         )
     words = "; ".join(f"{name}: BM25 {a:+.3f}, dense {b:+.3f}" for name, (a, b) in found.items())
     opposite = sum(float(a) * float(b) < 0 for a, b in found.values())

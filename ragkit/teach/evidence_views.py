@@ -309,9 +309,7 @@ def explore_evidence(rows: Sequence[Row], lexical: BM25Index, dense: DenseIndex)
             shown = "not a hit" if rank is None else f"{rank:,}"
             axes.annotate(shown, (at, place), (0, 7), textcoords="offset points", ha="center", fontsize=9)
             name = "BM25" if kind == "lexical" else "encoder"
-            axes.annotate(
-                f"{name}, {says}", (0.8, place), (0, -13), textcoords="offset points", color=PALETTE[kind], fontsize=9
-            )
+            axes.annotate(f"{name}, {says}", (0.8, place), (0, -13), textcoords="offset points", fontsize=9)
 
     def readout(frame: Frame) -> str:
         sums = " + ".join(f"{term} {score:.4f}" for term, score in frame["matched"])

@@ -144,7 +144,6 @@ def trade_off(passages: Mapping[int, Point], random: Mapping[int, Point], scan: 
                 textcoords="offset points",
                 ha="right",
                 va="bottom" if low else "center",
-                color=PALETTE[colour],
             )
     reached = min(passages, key=lambda ef: abs(passages[ef].recall.mean_share - 0.97))
     at = passages[reached]
@@ -328,7 +327,6 @@ def distances_picture(passages: Sequence[Grown], random: Sequence[Grown]) -> Pic
             (8, 6 if name == "exact scan" else -6),
             textcoords="offset points",
             va="center" if name != "random" else "top",
-            color=look["color"],
         )
     axes.set(xscale="log", yscale="log", xlabel="vectors, logarithmic", ylabel="distances a query")
     axes.set_xticks(sizes, [f"{n:,}" for n in sizes])

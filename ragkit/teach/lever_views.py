@@ -141,7 +141,7 @@ def plane(runs: Mapping[str, Runs], qrels: Mapping[str, Qrels]) -> Explorer:
                 (0.31, 0.925, "left", "triage"),
                 (0.31, 0.03, "left", "triage"),
             ):
-                axes.annotate(name, (place, low), ha=ha, va="bottom", fontsize=8.5, color=GREY)
+                axes.annotate(name, (place, low), ha=ha, va="bottom", fontsize=8.5, style="italic")
         else:
             axes.plot([x, x], [y, frame["attainable"]], "-", color=GREEN, lw=1.4)
             axes.plot(x, frame["attainable"], "_", color=GREEN, markersize=12, mew=2)

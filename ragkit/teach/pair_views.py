@@ -18,9 +18,10 @@ BLUE, ORANGE, PINK, GREY = (PALETTE[name] for name in ("lexical", "dense", "fuse
 
 # how the four groups of queries look: without colour, the hatches tell them apart
 GROUPS: dict[str, dict[str, Any]] = {
-    "only BM25": {"color": BLUE, "alpha": 0.85},
-    "both": {"color": GREY, "alpha": 0.45},
-    "only dense": {"facecolor": "none", "edgecolor": ORANGE, "hatch": "////", "linewidth": 0.8},
+    # Pale enough for the text on them, which is light on a dark page.
+    "only BM25": {"color": BLUE, "alpha": 0.4},
+    "both": {"color": GREY, "alpha": 0.3},
+    "only dense": {"facecolor": "none", "edgecolor": ORANGE, "hatch": "//", "linewidth": 0.8},
     "neither": {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.8},
 }
 
@@ -222,7 +223,8 @@ def fusion(pairs: Mapping[str, Pair], qrels: Mapping[str, Qrels], start: str, k:
         alt=lambda frame: (
             f"For {frame['collection']}, a curve of fused recall over depths {depths[0]} to {depths[-1]}: "
             + ", ".join(f"{recall:.2f}" for recall in frame["curve"])
-            + f"; level lines at {frame['alone']['BM25']:.2f} for BM25 and {frame['alone']['dense']:.2f} for dense."
+            + f", the one at {frame['depth']:,} marked; level lines at {frame['alone']['BM25']:.2f} for BM25 "
+            f"and {frame['alone']['dense']:.2f} for dense."
         ),
         height="tall",
     )
@@ -238,17 +240,7 @@ def _stack(axes: Axes, place: float, counts: Sequence[int], total: int, least: f
     for count, look in zip(counts, GROUPS.values(), strict=True):
         axes.barh(place, count / total, 0.6, left=left, **look)
         if count / total >= least:
-            box = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-            axes.text(
-                left + count / total / 2,
-                place,
-                str(count),
-                ha="center",
-                va="center",
-                fontsize=8.5,
-                color="#1a1a1a",
-                bbox=box,
-            )
+            axes.text(left + count / total / 2, place, str(count), ha="center", va="center", fontsize=8.5)
         left += count / total
 
 

@@ -359,10 +359,9 @@ def ladder(found: Mapping[str, Triage], k: int, start: str) -> Explorer:
                 [0.015], [y], "o", transform=across, markersize=8 if fires else 5,
                 mfc=GREEN if fires else "none", mec=GREEN if fires else GREY, alpha=1 if asked else 0.4,
             )  # fmt: skip
-            colour = INK if asked else GREY
-            weight = "bold" if fires else "normal"
-            axes.text(0.045, y, name, transform=across, fontsize=8.5, va="center", color=colour, weight=weight)
-            axes.text(0.36, y, says, transform=across, fontsize=8, va="center", color=colour)
+            weight, style = "bold" if fires else "normal", "normal" if asked else "italic"
+            axes.text(0.045, y, name, transform=across, fontsize=8.5, va="center", style=style, weight=weight)
+            axes.text(0.36, y, says, transform=across, fontsize=8, va="center", style=style)
         for family, rank in frame["ranks"].items():
             if rank is not None:
                 look: dict[str, Any] = {**LINE[family], "linestyle": ""}

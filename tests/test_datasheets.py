@@ -167,21 +167,26 @@ def test_a_table_escapes_what_would_end_a_cell():
     assert markdown(["a"], [("x | y",)]).splitlines()[-1] == "| x \\| y |"
 
 
+def plain(text):
+    """Without the typographic apostrophes that the page gives a table."""
+    return text.replace("’", "'")
+
+
 @each
 def test_the_page_shows_what_is_counted(site, sheet, name):
     page = BeautifulSoup(
         (site.html / f"book/{name.replace('-', '_')}.html").read_text(encoding="utf-8"), "html.parser"
     )
-    shown = [[cell.get_text(" ", strip=True) for cell in row.select("td")] for row in page.select("tr")]
+    shown = [[plain(cell.get_text("", strip=True)) for cell in row.select("td")] for row in page.select("tr")]
     for table in ("sizes", "documents_by_kind", "queries_by_kind", "judged", "by_kind", "agreed"):
         for line in getattr(sheet, table)().splitlines():
-            cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+            cells = [plain(cell.strip()) for cell in line.strip("| ").split(" | ")]
             if re.search(r"\d", line) and not line.startswith("|  |"):
                 assert cells in shown, line
 
 
-def test_the_box_of_a_view_finds_a_query(visit):
-    page = visit("book/handbook_queries")
+def test_the_box_of_a_view_finds_a_query(visit, site):
+    page = visit().open(site.page("book/handbook_queries"))
     box = page.get_by_label("Find a query")
     box.fill("err_4021")
     found = page.locator(".rk-item:visible")

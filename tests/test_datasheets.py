@@ -177,7 +177,7 @@ def test_the_page_shows_what_is_counted(site, sheet, name):
     page = BeautifulSoup(
         (site.html / f"book/{name.replace('-', '_')}.html").read_text(encoding="utf-8"), "html.parser"
     )
-    shown = [[plain(cell.get_text("", strip=True)) for cell in row.select("td")] for row in page.select("tr")]
+    shown = [[plain(cell.get_text("", strip=True)) for cell in row.select("td, th")] for row in page.select("tr")]
     for table in ("sizes", "documents_by_kind", "queries_by_kind", "judged", "by_kind", "agreed"):
         for line in getattr(sheet, table)().splitlines():
             cells = [plain(cell.strip()) for cell in line.strip("| ").split(" | ")]

@@ -32,7 +32,6 @@ def test_nothing_to_compare_is_an_error_and_no_passages_are_none():
 
 
 def test_the_pieces_of_the_packaged_model():
-    pytest.importorskip("sentence_transformers")
     encoder = load_encoder()
     texts = ["Set page_size to fifty", "pump", "alarm " * 400]
     found = token_vectors(encoder, texts)

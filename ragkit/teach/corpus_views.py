@@ -31,6 +31,7 @@ font-weight:400;border:0;background:none;color:inherit;
 border-bottom:1px solid color-mix(in srgb,currentColor 22%,transparent)}
 .rk-report.rk-report .n{text-align:right;white-space:nowrap}
 .rk-report .sys{white-space:nowrap}
+.rk-report.rk-report .mark{background:none;padding:0}
 .rk-report caption{text-align:left;caption-side:top;color:inherit;opacity:.85;font-size:.95em}
 .rk-report.rk-report tr.here>*{font-weight:600}
 .rk-report .lexical{color:var(--rk-lexical,#0072b2);fill:var(--rk-lexical,#0072b2);stroke:none}

@@ -16,6 +16,7 @@ from ragkit.corpora.asked import FOLDERS
 from ragkit.teach.datasheets import Datasheet
 
 TABLES = ("sizes", "documents_by_kind", "twins", "queries_by_kind", "judged", "by_kind", "agreed", "disagreements")
+VIEWS = ("queries", "documents", "names")
 sheet = cache(Datasheet.of)
 
 
@@ -54,14 +55,10 @@ class Browse(Shown):
 
     def show(self, of: Datasheet, part: str) -> list[nodes.Node]:
         """A view, which is HTML."""
-        views = {
-            "queries": of.queries_view,
-            "documents": of.documents_view,
-            "names": lambda: of.documents_view(texts=False),
-        }
-        if part not in views:
-            raise self.error(f"no view {part!r}; there is {', '.join(views)}")
-        return [nodes.raw("", views[part](), format="html")]
+        if part not in VIEWS:
+            raise self.error(f"no view {part!r}; there is {', '.join(VIEWS)}")
+        html = of.queries_view() if part == "queries" else of.documents_view(texts=part == "documents")
+        return [nodes.raw("", html, format="html")]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def some(qrels: Qrels, n: int, draw: int) -> dict[str, dict[str, int]]:
     """The judgments of n queries that have a relevant passage, drawn at random; a larger n holds a smaller one.
 
     >>> list(some({"q1": {"d1"}, "q2": {"d2"}, "q3": {"d3": 0}}, 1, draw=1))
-    ['q2']
+    ['q1']
     """
     judged = {qid: own for qid, own in judgments(qrels).items() if any(grade >= 1 for grade in own.values())}
     order = Random(f"draw {draw}").sample(sorted(judged), len(judged))

@@ -36,7 +36,7 @@ ANSWERS: dict[str, Exercise] = {
             (lambda: (0.62 * 300 + 20 + 31 + 9 + 24) / 300, "That is all of them. Expect three in four."),
             (lambda: 0.75 * (20 + 31 + 9 + 24) / 300, "That is what comes back. Add it to what hits already."),
         ),
-        "How many hit now? Add three quarters of the four named buckets, and divide by all queries.",
+        "How many hit now? Add three quarters of the four named buckets, not of the 30; divide by all queries.",
     ),
     "12-b": Exercise(
         lambda: 40 * 0.8 / 0.5,
